@@ -1,0 +1,112 @@
+// Package draft holds proposed changes until somebody applies or discards them.
+//
+// It is part of the kernel, above store. Operations compose over one immutable
+// baseline into one proposal; only Apply writes to the store, once, and reads the
+// piece again before it says so. It does not ask for permission: runtime/gate does.
+package draft
+
+import (
+	"context"
+	"time"
+
+	"github.com/soundstage-dev/soundstage/harness/fault"
+	"github.com/soundstage-dev/soundstage/runtime/store"
+)
+
+// A State is where a draft stands.
+type State string
+
+// The states. Only an open draft can change.
+const (
+	Open      State = "open"
+	Applied   State = "applied"
+	Stale     State = "stale"  // the piece changed, or the id was taken, before apply
+	Failed    State = "failed" // saved, but the re-read did not verify, or the save failed
+	Discarded State = "discarded"
+)
+
+// A Change is one row of a review: a field before and after.
+type Change struct {
+	Path   string `json:"path"`   // RFC 6901 pointer into the body
+	Label  string `json:"label"`  // "Name", in the user's words
+	Before string `json:"before"` // "" where there was none
+	After  string `json:"after"`
+}
+
+// An Impact says what a change means on a platform.
+type Impact struct {
+	Platform string `json:"platform"`
+	Effect   string `json:"effect"` // one sentence
+}
+
+// An Op is one operation that was composed into a draft.
+type Op struct {
+	Capability string   `json:"capability"` // "character.identity.update"
+	Input      string   `json:"input"`      // the validated input, canonical JSON
+	Changes    []Change `json:"changes"`
+	Warnings   []string `json:"warnings,omitempty"`
+	Impact     []Impact `json:"impact,omitempty"`
+}
+
+// A Draft is one proposal.
+type Draft struct {
+	ID       string      `json:"id"`
+	Owner    string      `json:"owner"` // the session that may apply it; "" is a person at the command line
+	Create   bool        `json:"create"`
+	Baseline store.Piece `json:"baseline"` // zero, but for the Ref, when Create
+	Proposed store.Piece `json:"proposed"`
+	Ops      []Op        `json:"ops"`
+	State    State       `json:"state"`
+	Reason   string      `json:"reason,omitempty"` // of stale, failed, discarded
+	Created  time.Time   `json:"created"`
+	Updated  time.Time   `json:"updated"`
+}
+
+// A Proposal is what a capability's preview gives: one operation and its result.
+type Proposal struct {
+	Baseline store.Piece // as it was read; zero, but for the Ref, to create
+	Create   bool
+	Proposed store.Piece
+	Op       Op
+}
+
+// A Review is the card that a person decides on: the target and bounded rows.
+type Review struct {
+	Draft    string   `json:"draft"`
+	Target   string   `json:"target"` // "character/ada"
+	Title    string   `json:"title"`
+	Create   bool     `json:"create"`
+	Rows     []Change `json:"rows"` // over all operations, net; values clipped
+	More     int      `json:"more"` // rows left out
+	Warnings []string `json:"warnings,omitempty"`
+	Impact   []Impact `json:"impact,omitempty"`
+}
+
+// A Receipt is the result of Apply.
+type Receipt struct {
+	Draft    string    `json:"draft"`
+	Outcome  State     `json:"outcome"` // applied, stale or failed
+	Target   store.Ref `json:"target"`
+	Revision int64     `json:"revision"` // the one that was written; 0 if none was
+	Detail   string    `json:"detail"`
+}
+
+// Drafts is where drafts are kept so that they survive a restart.
+type Drafts interface {
+	// PutDraft creates or replaces the draft if the stored one has the Updated and
+	// State given in was (the zero Draft: there is none), else fault.Conflict.
+	PutDraft(ctx context.Context, d, was Draft) error
+	// GetDraft returns one, or fault.NotFound.
+	GetDraft(ctx context.Context, id string) (Draft, error)
+	// ListDrafts returns all that are open, or all, newest first.
+	ListDrafts(ctx context.Context, all bool) ([]Draft, error)
+}
+
+// The codes of this package.
+const (
+	CodeNotOwner  fault.Code = "DRAFT_NOT_OWNER"  // another session's draft
+	CodeClosed    fault.Code = "DRAFT_CLOSED"     // applied, stale, failed or discarded
+	CodeMismatch  fault.Code = "DRAFT_MISMATCH"   // an operation on another target or baseline
+	CodeEscrow    fault.Code = "DRAFT_ESCROW"     // a preview changed the escrow or identity
+	CodeUnchanged fault.Code = "DRAFT_NO_CHANGES" // the proposal equals the baseline
+)

@@ -1,0 +1,122 @@
+// Package tool is the registry: the one list of what can be done, for every skin.
+//
+// It is part of the kernel. A tool is typed at its definition and plain JSON from
+// there on; the agent loop, the MCP server, the command line and the generated
+// reference range over the same Registry. It does not decide who may run what
+// (runtime/trust) and does not run anything (runtime/gate is the only caller of a
+// handler).
+package tool
+
+import (
+	"context"
+
+	"github.com/soundstage-dev/soundstage/runtime/draft"
+	"github.com/soundstage-dev/soundstage/runtime/model"
+)
+
+// An Effect is what a tool says that it does. It never lowers what trust says.
+type Effect string
+
+// The effects.
+const (
+	Read    Effect = "read"
+	Draft   Effect = "draft"   // composes a proposal, writes nothing to the store
+	Apply   Effect = "apply"   // writes
+	Unknown Effect = "unknown" // somebody else's tool
+)
+
+// Exposure is when a model sees a tool.
+type Exposure string
+
+// The exposures.
+const (
+	Direct   Exposure = "direct"   // on the belt from the start of a turn
+	Deferred Exposure = "deferred" // after capability.find revealed it
+	Hidden   Exposure = "hidden"   // never to a model
+)
+
+// A Skin is a way in.
+type Skin string
+
+// The skins.
+const (
+	Loop Skin = "loop"
+	MCP  Skin = "mcp"
+	CLI  Skin = "cli"
+)
+
+// A Spec is all that is known of a tool without its handler.
+type Spec struct {
+	ID          string   `json:"id"` // dotted: "studio.list"
+	Title       string   `json:"title"`
+	Summary     string   `json:"summary"`     // one sentence
+	Description string   `json:"description"` // what a model reads; the summary is its first sentence
+	Effect      Effect   `json:"effect"`
+	Exposure    Exposure `json:"exposure"`
+	Skins       []Skin   `json:"skins,omitempty"` // nil is all of them
+	// Discovery, for deferred tools: domain ("content", "studio"), kind
+	// ("character"), area ("identity"), action ("update"), other words for it, and
+	// the platforms that it concerns.
+	Domain    string   `json:"domain,omitempty"`
+	Kind      string   `json:"kind,omitempty"`
+	Area      string   `json:"area,omitempty"`
+	Action    string   `json:"action,omitempty"`
+	Aliases   []string `json:"aliases,omitempty"`
+	Platforms []string `json:"platforms,omitempty"`
+	// Concurrency names what calls may not share: calls with equal keys never
+	// overlap. "{field}" is replaced by that input field, so "piece:{kind}/{id}".
+	// "" is no limit.
+	Concurrency string `json:"concurrency,omitempty"`
+	// Available says whether the tool exists on this machine and in this studio; nil
+	// is always.
+	Available func() bool `json:"-"`
+}
+
+// A Call is who runs a tool, and as what.
+type Call struct {
+	ID      string // unique in the session; from turn, round and index in the loop
+	Session string // "" is a person at the command line
+	Turn    int
+	Skin    Skin
+	Seq     int64 // of the trace event that announced the call
+}
+
+// A Reply is what a typed handler returns.
+type Reply[Out any] struct {
+	Out    Out
+	Text   string        // what a model reads; "" is the JSON of Out
+	Blocks []model.Blob  // images
+	Review *draft.Review // a draft was composed: its card
+	Show   *Show         // something for the person's screen
+	Reveal []string      // ids that replace the revealed deferred set (capability.find)
+}
+
+// A Result is a Reply after its Out became JSON. Skins read its parts, never its
+// prose.
+type Result struct {
+	Text       string        `json:"text"`
+	Structured []byte        `json:"structured,omitempty"` // canonical JSON, an object
+	Blocks     []model.Blob  `json:"blocks,omitempty"`
+	Review     *draft.Review `json:"review,omitempty"`
+	Show       *Show         `json:"show,omitempty"`
+	Reveal     []string      `json:"reveal,omitempty"`
+	Handle     string        `json:"handle,omitempty"` // set where Text was cut: the whole is behind it
+}
+
+// Show puts something on the person's screen. Its bytes never reach a model.
+type Show struct {
+	Kind   string `json:"kind"`   // "art", "choice"
+	Target string `json:"target"` // "character/ada"
+	Title  string `json:"title"`
+}
+
+// A Handler runs a tool on JSON input that was checked against the schema.
+type Handler func(ctx context.Context, c Call, input []byte) (Result, error)
+
+// A Tool is a Spec with schemas and a handler. Make one with New.
+type Tool struct {
+	Spec
+	Input  []byte // JSON Schema of the input: an object, draft-07 clean
+	Output []byte // JSON Schema of Structured, or nil
+	Run    Handler
+}
