@@ -9,6 +9,7 @@ package tool
 
 import (
 	"context"
+	"slices"
 
 	"github.com/soundstage-dev/soundstage/runtime/draft"
 	"github.com/soundstage-dev/soundstage/runtime/model"
@@ -67,6 +68,9 @@ type Spec struct {
 	// overlap. "{field}" is replaced by that input field, so "piece:{kind}/{id}".
 	// "" is no limit.
 	Concurrency string `json:"concurrency,omitempty"`
+	// Inline is how many characters of the result's text a model gets at once; what
+	// is longer goes behind a handle. 0 is result.MaxInline.
+	Inline int `json:"inline,omitempty"`
 	// Available says whether the tool exists on this machine and in this studio; nil
 	// is always.
 	Available func() bool `json:"-"`
@@ -113,10 +117,30 @@ type Show struct {
 // A Handler runs a tool on JSON input that was checked against the schema.
 type Handler func(ctx context.Context, c Call, input []byte) (Result, error)
 
-// A Tool is a Spec with schemas and a handler. Make one with New.
+// A Tool is a Spec with schemas and a handler. Make one with New or NewOpen. Only
+// runtime/gate calls Run.
 type Tool struct {
 	Spec
 	Input  []byte // JSON Schema of the input: an object, draft-07 clean
 	Output []byte // JSON Schema of Structured, or nil
 	Run    Handler
+
+	check func(input []byte) ([]byte, error)
 }
+
+// Name is the provider-safe name: studio_list for studio.list.
+func (t Tool) Name() string { return Fold(t.ID) }
+
+// Check validates input and returns it in canonical form, without the nulls of
+// optional fields. Empty input is {}. What is wrong is fault.Invalid, in words
+// that a model can act on.
+func (t Tool) Check(input []byte) ([]byte, error) { return t.check(input) }
+
+// On reports whether the tool is to be had on a skin.
+func (s Spec) On(skin Skin) bool { return s.Skins == nil || slices.Contains(s.Skins, skin) }
+
+// Here reports whether the tool exists on this machine and in this studio.
+func (s Spec) Here() bool { return s.Available == nil || s.Available() }
+
+// MaxInput is the longest input of a call, in bytes.
+const MaxInput = 1_000_000

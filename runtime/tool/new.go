@@ -1,0 +1,162 @@
+package tool
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	jsonv1 "github.com/go-json-experiment/json/v1"
+
+	"github.com/soundstage-dev/soundstage/harness/canon"
+	"github.com/soundstage-dev/soundstage/harness/fault"
+)
+
+// The bounds of a Spec. Clients cut longer names and descriptions, or drop the tool.
+const (
+	maxName        = 64
+	maxSummary     = 240
+	maxDescription = 2_000
+)
+
+// idShape is lower snake segments with dots between: studio.graveyard_bury.
+var idShape = regexp.MustCompile(`^[a-z][a-z0-9_]*(\.[a-z0-9][a-z0-9_]*)+$`)
+
+// placeholder is a field in a Concurrency key.
+var placeholder = regexp.MustCompile(`\{([^{}]*)\}`)
+
+// New makes a typed tool. The schemas of In and Out come from their fields, json
+// tags and jsonschema tags (the description). A field type with a method Enum()
+// []string becomes an enum; [Object] is an open object.
+//
+// It panics on what must not reach a client, since one bad property makes some of
+// them drop the whole list: an any, a json.RawMessage, an array [N]T, a property
+// without a description, a pointer that is not optional, a bad id, a missing
+// summary, or a deferred tool that applies.
+func New[In, Out any](spec Spec, fn func(context.Context, Call, In) (Reply[Out], error)) Tool {
+	spec, err := complete(spec)
+	if err != nil {
+		panic("tool: " + err.Error())
+	}
+	in, err := schemaFor(reflect.TypeFor[In](), true)
+	if err != nil {
+		panic(fmt.Sprintf("tool %s: input: %v", spec.ID, err))
+	}
+	for _, m := range placeholder.FindAllStringSubmatch(spec.Concurrency, -1) {
+		if in.Properties[m[1]] == nil {
+			panic(fmt.Sprintf("tool %s: concurrency key %q names no input field %q", spec.ID, spec.Concurrency, m[1]))
+		}
+	}
+	t := Tool{Spec: spec, Input: mustJSON(in)}
+	out, err := schemaFor(reflect.TypeFor[Out](), false)
+	if err != nil {
+		panic(fmt.Sprintf("tool %s: output: %v", spec.ID, err))
+	}
+	if len(out.Properties) > 0 {
+		t.Output = mustJSON(out)
+	}
+	t.check = func(input []byte) ([]byte, error) { return checkInput(spec.ID, in, input) }
+	t.Run = func(ctx context.Context, c Call, input []byte) (Result, error) {
+		return runTyped(ctx, t, c, input, fn)
+	}
+	return t
+}
+
+// NewOpen makes a tool whose schema somebody else wrote (an external MCP server's)
+// and passes on as it is: input is checked for being an object and no more, since
+// the far side is the real validator. It panics as New does on a bad Spec, and on a
+// schema that is not a JSON object.
+func NewOpen(spec Spec, input []byte, run Handler) Tool {
+	spec, err := complete(spec)
+	if err != nil {
+		panic("tool: " + err.Error())
+	}
+	if v := jsontext.Value(input); v.Kind() != '{' || !v.IsValid() {
+		panic(fmt.Sprintf("tool %s: input schema is not a JSON object", spec.ID))
+	}
+	return Tool{Spec: spec, Input: input, Run: run, check: func(in []byte) ([]byte, error) {
+		_, v, err := parseInput(spec.ID, in)
+		return v, err
+	}}
+}
+
+// complete fills in what a Spec leaves out and refuses what it must not say.
+func complete(s Spec) (Spec, error) {
+	switch {
+	case !idShape.MatchString(s.ID):
+		return s, fmt.Errorf("id %q is not dotted lower snake segments", s.ID)
+	case len(s.ID) > maxName:
+		return s, fmt.Errorf("id %q is longer than %d", s.ID, maxName)
+	case strings.TrimSpace(s.Summary) == "":
+		return s, fmt.Errorf("%s has no summary", s.ID)
+	case utf8.RuneCountInString(s.Summary) > maxSummary:
+		return s, fmt.Errorf("%s: summary is longer than %d characters", s.ID, maxSummary)
+	case s.Effect != Read && s.Effect != Draft && s.Effect != Apply && s.Effect != Unknown:
+		return s, fmt.Errorf("%s: effect %q is none", s.ID, s.Effect)
+	case s.Exposure != Direct && s.Exposure != Deferred && s.Exposure != Hidden:
+		return s, fmt.Errorf("%s: exposure %q is none", s.ID, s.Exposure)
+	case s.Exposure == Deferred && s.Effect == Apply:
+		return s, fmt.Errorf("%s is deferred and applies: what can be discovered must not write", s.ID)
+	}
+	if s.Title == "" {
+		s.Title = titleOf(s.ID)
+	}
+	if !strings.HasPrefix(s.Description, s.Summary) {
+		s.Description = strings.TrimSpace(s.Summary + " " + s.Description)
+	}
+	if n := utf8.RuneCountInString(s.Description); n > maxDescription {
+		return s, fmt.Errorf("%s: description has %d characters, more than %d", s.ID, n, maxDescription)
+	}
+	return s, nil
+}
+
+// titleOf is "Studio list" for studio.list.
+func titleOf(id string) string {
+	t := strings.NewReplacer(".", " ", "_", " ").Replace(id)
+	return strings.ToUpper(t[:1]) + t[1:]
+}
+
+// wire is how values become JSON: as encoding/json does it, but a nil slice is []
+// and a nil map {}, since no schema of ours allows null.
+func wire() json.Options {
+	return json.JoinOptions(jsonv1.DefaultOptionsV1(),
+		json.FormatNilSliceAsNull(false), json.FormatNilMapAsNull(false),
+		jsontext.AllowInvalidUTF8(false), jsontext.EscapeForHTML(false), jsontext.EscapeForJS(false))
+}
+
+// runTyped checks, decodes, calls and encodes.
+func runTyped[In, Out any](ctx context.Context, t Tool, c Call, input []byte, fn func(context.Context, Call, In) (Reply[Out], error)) (Result, error) {
+	input, err := t.check(input)
+	if err != nil {
+		return Result{}, err
+	}
+	var in In
+	if err := json.Unmarshal(input, &in, wire()); err != nil {
+		return Result{}, fault.Wrap(err, fault.Invalid, t.ID, "input does not fit").
+			WithHint("Compare the input with the tool's schema.")
+	}
+	rep, err := fn(ctx, c, in)
+	if err != nil {
+		return Result{}, err
+	}
+	res := Result{Text: rep.Text, Blocks: rep.Blocks, Review: rep.Review, Show: rep.Show, Reveal: rep.Reveal}
+	raw, err := json.Marshal(rep.Out, wire())
+	if err != nil {
+		return Result{}, fault.Wrap(err, fault.Internal, t.ID, "encode the output")
+	}
+	out, err := canon.JSON(raw)
+	if err != nil {
+		return Result{}, fault.Wrap(err, fault.Internal, t.ID, "encode the output")
+	}
+	if t.Output != nil {
+		res.Structured = out
+	}
+	if res.Text == "" {
+		res.Text = string(out)
+	}
+	return res, nil
+}
