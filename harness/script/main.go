@@ -1,0 +1,23 @@
+package script
+
+import "os"
+
+// asProgram tells the test binary that it was started by exec $SOUNDSTAGE.
+const asProgram = "SOUNDSTAGE_TEST_AS_PROGRAM"
+
+// Main is what TestMain returns to os.Exit. In a process that a scenario started by
+// exec $SOUNDSTAGE it runs the program, else the tests:
+//
+//	func TestMain(m *testing.M) { os.Exit(script.Main(m, program)) }
+//
+// testscript.Main would copy the whole test binary into a folder at each start, and
+// would take the program's word away from the in-process runner.
+func Main(m interface{ Run() int }, program func() int) int {
+	if os.Getenv(asProgram) == "" {
+		return m.Run()
+	}
+	if err := os.Unsetenv(asProgram); err != nil { // not for the program's children
+		return 1
+	}
+	return program()
+}

@@ -1,0 +1,175 @@
+package script
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/rogpeppe/go-internal/diff"
+)
+
+// word is a Command that needs no caller's value.
+type word struct {
+	args, help string
+	flags      []string
+	run        func(s *Script, neg bool, args []string)
+}
+
+// ownWords are the words of this package; the program's own word is added to them.
+func ownWords() map[string]word {
+	return map[string]word{
+		"cassette": {
+			"[-replay] AREA/NAME", "Answers calls to the world from cassettes/AREA/NAME.yaml; when recording, records it anew from AREA/NAME.upstream.yaml, unless -replay is given.",
+			[]string{"-replay"}, (*Script).wordCassette,
+		},
+		"clock":     {"TIME|+DURATION", "Sets the clock (2026-05-01T10:00:00Z) or moves it on (+1h).", nil, (*Script).wordClock},
+		"exit":      {"STATUS", "Checks the exit status of the last program.", nil, (*Script).wordExit},
+		"golden":    {"NAME [FILE]", "Compares the bytes of stdout, or of FILE, with <scenario>.golden/NAME.", nil, (*Script).wordGolden},
+		"input":     {"FILE|TEXT…", "Gives the next program its standard input: one file, or lines of text.", nil, (*Script).wordInput},
+		"interrupt": {"", "Has an interrupt waiting for the next program when it starts.", nil, (*Script).wordInterrupt},
+	}
+}
+
+// programWord runs main in this process.
+func programWord(name string) word {
+	return word{
+		"ARGS…", "Runs " + name + " in this process; a leading ! expects an exit status other than 0.", nil,
+		func(s *Script, neg bool, args []string) {
+			code := s.RunMain(args...)
+			if code == 0 && neg {
+				s.Fatalf("%s: unexpected success", name)
+			}
+			if code != 0 && !neg {
+				s.Fatalf("%s: exit status %d", name, code)
+			}
+		},
+	}
+}
+
+func (s *Script) wordCassette(neg bool, args []string) {
+	flags, args := s.Flags("cassette", args, "-replay")
+	if neg || len(args) != 1 || !validName(args[0]) {
+		s.Fatalf("usage: cassette [-replay] AREA/NAME")
+	}
+	name := args[0]
+	file, err := filepath.Abs(filepath.Join(s.cfg.cassettes, filepath.FromSlash(name)+".yaml"))
+	s.Check(err)
+	s.cassette = name
+	if _, replay := flags["-replay"]; s.cfg.record && !replay && s.recordCassette(name, file) {
+		return
+	}
+	// go test's cache knows the files that this process opens, and no others.
+	f, err := os.Open(file)
+	if err != nil {
+		s.Fatalf("cassette %q: %v; record it with: make record", name, err)
+	}
+	s.Check(f.Close())
+	s.Setenv(EnvCassette, file)
+	s.Setenv(EnvMode, "replay")
+	s.Setenv(EnvUpstream, "")
+}
+
+// recordCassette prepares a recording and reports whether the cassette is one that
+// can be recorded here.
+func (s *Script) recordCassette(name, file string) bool {
+	upstream, err := filepath.Abs(filepath.Join(s.cfg.root, filepath.FromSlash(name)+".upstream.yaml"))
+	s.Check(err)
+	if _, err := os.Stat(upstream); err != nil {
+		return false
+	}
+	recording := filepath.Join(s.work, ".record", filepath.FromSlash(name)+".yaml")
+	s.Check(os.MkdirAll(filepath.Dir(recording), 0o755))
+	s.pending[file] = recording
+	s.Setenv(EnvCassette, recording)
+	s.Setenv(EnvMode, "record")
+	s.Setenv(EnvUpstream, upstream)
+	return true
+}
+
+// validName reports whether name is AREA/NAME and stays below its folder.
+func validName(name string) bool {
+	area, rest, ok := strings.Cut(name, "/")
+	return ok && area != "" && rest != "" && filepath.IsLocal(filepath.FromSlash(name))
+}
+
+func (s *Script) wordClock(neg bool, args []string) {
+	if neg || len(args) != 1 {
+		s.Fatalf("usage: clock TIME|+DURATION")
+	}
+	if by, ok := strings.CutPrefix(args[0], "+"); ok {
+		d, err := time.ParseDuration(by)
+		if err != nil || d < 0 {
+			s.Fatalf("clock: %q is not a duration such as +1h30m", args[0])
+		}
+		s.Clock.Advance(d)
+		return
+	}
+	t, err := time.Parse(time.RFC3339, args[0])
+	if err != nil {
+		s.Fatalf("clock: %q is not a time such as 2026-05-01T10:00:00Z", args[0])
+	}
+	s.Clock.Set(t)
+}
+
+func (s *Script) wordExit(neg bool, args []string) {
+	if len(args) != 1 {
+		s.Fatalf("usage: exit STATUS")
+	}
+	want, err := strconv.Atoi(args[0])
+	if err != nil {
+		s.Fatalf("exit: %q is not a number", args[0])
+	}
+	if !s.ran {
+		s.Fatalf("exit: no program ran yet")
+	}
+	if (s.exit == want) == neg {
+		s.Fatalf("exit status is %d", s.exit)
+	}
+}
+
+func (s *Script) wordGolden(neg bool, args []string) {
+	if neg || len(args) == 0 || len(args) > 2 || !filepath.IsLocal(filepath.FromSlash(args[0])) {
+		s.Fatalf("usage: golden NAME [FILE]")
+	}
+	from := "stdout"
+	if len(args) == 2 {
+		from = args[1]
+	}
+	got := []byte(s.ReadFile(from))
+	file := filepath.Join(s.cfg.root, s.Area, s.Name+".golden", filepath.FromSlash(args[0]))
+	want, err := os.ReadFile(file)
+	if err == nil && string(want) == string(got) {
+		return
+	}
+	if s.cfg.update {
+		s.Check(writeFile(file, got))
+		return
+	}
+	if err != nil {
+		s.Fatalf("golden %q: %v; write it with: make update", args[0], err)
+	}
+	s.Logf("%s", diff.Diff(from, got, args[0], want))
+	s.Fatalf("%s and golden %q differ; if that is meant: make update, and read the diff", from, args[0])
+}
+
+func (s *Script) wordInput(neg bool, args []string) {
+	if neg || len(args) == 0 {
+		s.Fatalf("usage: input FILE|TEXT…")
+	}
+	if len(args) == 1 {
+		if b, err := os.ReadFile(s.Path(args[0])); err == nil {
+			s.stdin = string(b)
+			return
+		}
+	}
+	s.stdin = strings.Join(args, "\n") + "\n"
+}
+
+func (s *Script) wordInterrupt(neg bool, args []string) {
+	if neg || len(args) != 0 {
+		s.Fatalf("usage: interrupt")
+	}
+	s.Interrupt()
+}
