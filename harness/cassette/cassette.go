@@ -4,6 +4,27 @@
 // go-vcr v2 file: a YAML header, then one JSON object a line (JSON is YAML), so
 // that tools people know can read it. It reads, writes, indexes and verifies; it
 // does not match (package seam asks it by key) and does not redact.
+//
+// # The file
+//
+//	---
+//	version: 1
+//	x-format: 1
+//	x-keyv: 1
+//	x-origin: scripted
+//	x-rules: ["call-ids/1"]
+//	x-prices: {"anthropic/claude":{"in":3}}
+//	interactions:
+//	- {"x-key":"<64 hex>","x-raw":"<64 hex>","x-sum":"<8 hex>",…,"response":{…},"request":{…}}
+//	# end 1 <8 hex>
+//
+// x-prices is left out when there are none; a list without episodes is written
+// "interactions: []". x-key, x-raw and x-sum stand at fixed offsets, so that a
+// file is indexed without decoding JSON. x-sum is the CRC-32C of its line: of
+// every byte from "- " up to, but without, the line feed, the eight digits of
+// x-sum themselves left out. The end line holds the number of episodes and the
+// CRC-32C of every byte before it; every later format keeps the end line, so
+// that "newer" and "damaged" can be told apart.
 package cassette
 
 import (
@@ -29,6 +50,15 @@ const (
 	KeyVersion = 1 // x-keyv: how keys are computed (by package seam)
 )
 
+// The bounds of a cassette. Reading and writing refuse what is beyond them with
+// fault.TooLarge.
+const (
+	MaxFile     = 1 << 30  // bytes of a file or a journal
+	MaxLine     = 64 << 20 // bytes of one episode's line
+	MaxHeader   = 1 << 20  // bytes before the first episode
+	MaxEpisodes = 1 << 20  // episodes of one file
+)
+
 // A Header is the top of the file.
 type Header struct {
 	Format     int
@@ -47,12 +77,12 @@ type Chunk struct {
 // An Episode is one recorded call.
 type Episode struct {
 	Key      string // hex SHA-256, computed by package seam
-	Raw      string // hex SHA-256 of the request as sent, for the fast path
+	Raw      string // hex SHA-256 of the request as sent, for the fast path; or ""
 	Lane     string // which agent spoke; "" is the main one
 	Kind     string // "http"; later "mcp", "exec"
 	Origin   Origin
 	Model    string // what the request asked for, if it is a model call
-	At       string // the date of recording, 2026-01-02
+	At       string // the date of recording, 2026-01-02; or ""
 	Request  Request
 	Response Response
 }
@@ -67,10 +97,10 @@ type Request struct {
 
 // A Response is what came back, redacted.
 type Response struct {
-	Status   int
+	Status   int // 0 only when End is "error"
 	Header   http.Header
 	Body     []byte
-	Chunks   []Chunk // empty: one chunk
+	Chunks   []Chunk // lengths add up to the body's; empty: one chunk
 	Duration time.Duration
 	End      string // "" whole, "cut" the stream broke, "cancelled" the caller left, "error" no response
 	Error    string // of "error" and "cut": what broke
@@ -78,27 +108,11 @@ type Response struct {
 
 // The codes of this package.
 const (
-	CodeMissing   fault.Code = "CASSETTE_MISSING"   // no such file
-	CodeDamaged   fault.Code = "CASSETTE_DAMAGED"   // truncated or altered
-	CodeNewer     fault.Code = "CASSETTE_NEWER"     // written by a newer version
-	CodeExists    fault.Code = "CASSETTE_EXISTS"    // record never writes into an existing one
-	CodeNotSafe   fault.Code = "CASSETTE_NOT_SAFE"  // a secret was found: nothing is written
-	CodeCorrupted fault.Code = "CASSETTE_NOT_EQUAL" // what was written did not read back equal
+	CodeMissing    fault.Code = "CASSETTE_MISSING"    // no such file
+	CodeDamaged    fault.Code = "CASSETTE_DAMAGED"    // truncated or altered
+	CodeNewer      fault.Code = "CASSETTE_NEWER"      // written by a newer version
+	CodeExists     fault.Code = "CASSETTE_EXISTS"     // record never writes into an existing one
+	CodeUnfinished fault.Code = "CASSETTE_UNFINISHED" // a journal of a broken recording is in the way
+	CodeNotSafe    fault.Code = "CASSETTE_NOT_SAFE"   // a secret was found: nothing is written
+	CodeCorrupted  fault.Code = "CASSETTE_NOT_EQUAL"  // what was written did not read back equal
 )
-
-// The functions below are the contract between this package and package seam.
-//
-//	func Open(path string) (*Cassette, error)      indexes; decodes no body
-//	func (c *Cassette) Header() Header
-//	func (c *Cassette) Len() int
-//	func (c *Cassette) Episode(i int) (Episode, error)   decodes line i, checks its x-sum
-//	func (c *Cassette) ByKey(key string) []int           in recorded order
-//	func (c *Cassette) ByRaw(raw string) []int           in recorded order
-//	func (c *Cassette) Keys() iter.Seq2[int, string]
-//	func (c *Cassette) Close() error
-//
-//	func Create(path string, h Header) (*Writer, error)  journal beside path: path + ".part"
-//	func (w *Writer) Append(e Episode) error             journalled and synced when it returns; safe for concurrent use
-//	func (w *Writer) Commit() error                      tmp, reload, compare, sync, rename; the journal is removed
-//	func (w *Writer) Abandon() error                     keeps the journal
-//	func Resume(path string) ([]Episode, error)          the whole episodes of a journal that a crash left

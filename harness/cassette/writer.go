@@ -1,0 +1,277 @@
+package cassette
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/soundstage-dev/soundstage/harness/fault"
+)
+
+// A Writer records one cassette. Its methods may be called from any goroutine.
+// One Writer at a time records at a path: the journal shuts others out.
+type Writer struct {
+	path    string
+	header  Header
+	options CreateOptions
+
+	mu      sync.Mutex
+	journal *os.File // nil when the writer has ended
+	size    int64    // bytes of the journal
+	from    int64    // where the journal's first episode begins
+	sums    [][sha256.Size]byte
+	origin  Origin // the weakest so far
+	broken  error  // the journal could not be written or mended
+}
+
+// CreateOptions widen what Create may do.
+type CreateOptions struct {
+	Replace  bool // a cassette at the path is replaced at Commit
+	Continue bool // the journal that a crash left is gone on with
+}
+
+// Create begins a new cassette at path. It refuses a path that holds one
+// (CASSETTE_EXISTS), or the journal of a recording that did not end
+// (CASSETTE_UNFINISHED). The header's Format is set and its Origin follows from
+// the episodes; Origin counts only for a cassette without any.
+func Create(path string, h Header) (*Writer, error) {
+	return CreateWith(path, h, CreateOptions{})
+}
+
+// CreateWith is Create with options. Until Commit a cassette at path stays as it
+// is.
+func CreateWith(path string, h Header, o CreateOptions) (*Writer, error) {
+	const op = "cassette.create"
+	if h.KeyVersion == 0 {
+		h.KeyVersion = KeyVersion
+	}
+	h.Format = Format
+	if err := h.check(); err != nil {
+		return nil, fault.Wrap(err, fault.Invalid, op, "cassette %q", path)
+	}
+	if h.Origin != "" && h.Origin.rank() == 0 {
+		return nil, fault.New(fault.Invalid, op, "cassette %q: origin %q is not live, imported or scripted", path, h.Origin)
+	}
+	if !o.Replace {
+		if err := refuseExisting(op, path); err != nil {
+			return nil, err
+		}
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return nil, fault.Wrap(err, fault.Internal, op, "folder of cassette %q", path)
+	}
+	w := &Writer{path: path, header: h, options: o}
+	f, j, err := openJournal(path, &h, o)
+	if err != nil && fault.CodeOf(err) != fault.Internal {
+		return nil, err
+	}
+	if err != nil {
+		return nil, fault.Wrap(err, fault.Internal, op, "journal of cassette %q", path)
+	}
+	w.journal, w.size, w.from = f, j.size, j.size
+	for _, line := range j.lines {
+		e, err := decodeLine(line)
+		if err != nil {
+			f.Close()
+			return nil, fault.Wrap(err, CodeDamaged, op, "journal %q", journalPath(path))
+		}
+		w.note(&e, line)
+		w.from -= int64(len(line)) + 1
+	}
+	return w, nil
+}
+
+func refuseExisting(op, path string) error {
+	_, err := os.Lstat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return fault.Wrap(err, fault.Internal, op, "cassette %q", path)
+	}
+	return fault.New(CodeExists, op, "cassette %q exists", path).WithHint("ask for it to be replaced, or record under another name")
+}
+
+// note remembers a line that is in the journal.
+func (w *Writer) note(e *Episode, line []byte) {
+	w.sums = append(w.sums, sha256.Sum256(line))
+	w.origin = weakest(w.origin, e.Origin)
+}
+
+// Len is the number of episodes so far, those of a continued journal included.
+func (w *Writer) Len() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.sums)
+}
+
+// Append adds an episode. When it returns nil, the episode is in the journal and
+// the journal is on the disk. An error leaves the journal as it was.
+func (w *Writer) Append(e Episode) error {
+	const op = "cassette.append"
+	if err := e.check(); err != nil {
+		return fault.Wrap(err, fault.Invalid, op, "cassette %q", w.path)
+	}
+	line, err := encodeLine(&e)
+	if err != nil {
+		return fault.Wrap(err, fault.Invalid, op, "cassette %q", w.path)
+	}
+	if len(line) > MaxLine {
+		return fault.New(fault.TooLarge, op, "cassette %q: an episode of %d bytes is more than %d", w.path, len(line), MaxLine)
+	}
+	back, err := decodeLine(line[:len(line)-1])
+	if err != nil || !back.equal(&e) {
+		return fault.Wrap(err, CodeCorrupted, op, "cassette %q: the episode does not read back equal", w.path)
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if err := w.write(line); err != nil {
+		return err
+	}
+	w.note(&e, line[:len(line)-1])
+	return nil
+}
+
+// write puts a line on the disk, or leaves the journal as it was.
+func (w *Writer) write(line []byte) error {
+	const op = "cassette.append"
+	const most = MaxFile - MaxHeader // what Commit adds fits into a header
+	switch {
+	case w.broken != nil:
+		return w.broken
+	case w.journal == nil:
+		return w.ended(op)
+	case len(w.sums) >= MaxEpisodes || w.size+int64(len(line)) > most:
+		return fault.New(fault.TooLarge, op, "cassette %q would have more than %d episodes or %d bytes", w.path, MaxEpisodes, most)
+	}
+	_, err := w.journal.Write(line)
+	if err == nil {
+		err = w.journal.Sync()
+	}
+	if err != nil {
+		err = fault.Wrap(err, fault.Internal, op, "journal of cassette %q", w.path)
+		if cut(w.journal, w.size) != nil {
+			w.broken = err
+		}
+		return err
+	}
+	w.size += int64(len(line))
+	return nil
+}
+
+func (w *Writer) ended(op string) error {
+	return fault.New(fault.Invalid, op, "the recording of cassette %q has ended", w.path)
+}
+
+// Abandon ends the recording and keeps the journal, for Resume and Continue.
+func (w *Writer) Abandon() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.close()
+}
+
+func (w *Writer) close() error {
+	if w.journal == nil {
+		return nil
+	}
+	err := w.journal.Close()
+	w.journal = nil
+	return err
+}
+
+// removeJournal removes the name before the lock goes with the close, so that the
+// journal of the next recording is never removed. Windows removes no open file.
+func (w *Writer) removeJournal() error {
+	if err := os.Remove(journalPath(w.path)); err == nil {
+		return w.close()
+	}
+	return errors.Join(w.close(), os.Remove(journalPath(w.path)))
+}
+
+// Commit makes the journal a cassette: it writes a file beside it, reads that
+// back and compares every episode, and puts it in the place. A crash leaves the
+// old cassette or the new one, whole. After an error the journal is still there,
+// and Commit may be tried again.
+func (w *Writer) Commit() error {
+	const op = "cassette.commit"
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.journal == nil {
+		return w.ended(op)
+	}
+	if !w.options.Replace {
+		if err := refuseExisting(op, w.path); err != nil {
+			return err
+		}
+	}
+	tmp := w.path + ".tmp"
+	if err := w.writeFile(tmp); err != nil {
+		return fault.Wrap(err, fault.Internal, op, "write cassette %q", w.path)
+	}
+	if err := w.compare(tmp); err != nil {
+		return errors.Join(err, os.Remove(tmp))
+	}
+	if err := errors.Join(os.Rename(tmp, w.path), syncDir(w.path)); err != nil {
+		return fault.Wrap(err, fault.Internal, op, "put cassette %q in its place", w.path)
+	}
+	if err := w.removeJournal(); err != nil {
+		return fault.Wrap(err, fault.Internal, op, "cassette %q is written, but its journal stays", w.path)
+	}
+	return nil
+}
+
+// writeFile writes the cassette: header, the journal's lines, end line.
+func (w *Writer) writeFile(name string) error {
+	h := w.header
+	h.Origin = cmp.Or(w.origin, h.Origin, Scripted)
+	top, err := encodeHeader(&h, len(w.sums) == 0)
+	if err != nil {
+		return err
+	}
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	sum := crc32.New(castagnoli)
+	out := io.MultiWriter(f, sum)
+	if _, err := out.Write(top); err != nil {
+		return err
+	}
+	if _, err := io.Copy(out, io.NewSectionReader(w.journal, w.from, w.size-w.from)); err != nil {
+		return err
+	}
+	if _, err := fmt.Fprintf(f, endLineText, len(w.sums), fmt.Sprintf("%08x", sum.Sum32())); err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}
+
+// compare reads the written file back: every line must be the one that was
+// appended, and decode. (Append has compared the decoded line with the episode.)
+func (w *Writer) compare(name string) error {
+	const op = "cassette.commit"
+	c, err := Open(name)
+	if err == nil {
+		err = c.verify()
+	}
+	if err != nil {
+		return fault.Wrap(err, CodeCorrupted, op, "cassette %q did not read back", w.path)
+	}
+	if c.Len() != len(w.sums) || !c.header.sameRun(&w.header) {
+		return fault.New(CodeCorrupted, op, "cassette %q read back with %d of %d episodes", w.path, c.Len(), len(w.sums))
+	}
+	for i, want := range w.sums {
+		if sha256.Sum256(c.line(i)) != want {
+			return fault.New(CodeCorrupted, op, "cassette %q: episode %d did not read back equal", w.path, i)
+		}
+	}
+	return nil
+}
