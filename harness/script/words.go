@@ -22,7 +22,8 @@ func ownWords() map[string]word {
 	return map[string]word{
 		"cassette": {
 			"[-replay] AREA/NAME", "Answers calls to the world from cassettes/AREA/NAME.yaml; when recording, records it anew from AREA/NAME.upstream.yaml, unless -replay is given.",
-			[]string{"-replay"}, (*Script).wordCassette,
+			[]string{"-replay"},
+			(*Script).wordCassette,
 		},
 		"clock":     {"TIME|+DURATION", "Sets the clock (2026-05-01T10:00:00Z) or moves it on (+1h).", nil, (*Script).wordClock},
 		"exit":      {"STATUS", "Checks the exit status of the last program.", nil, (*Script).wordExit},
