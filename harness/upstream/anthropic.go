@@ -27,7 +27,7 @@ func readAnthropic(a *ask, body []byte) error {
 	if err := json.Unmarshal(body, &q); err != nil {
 		return err
 	}
-	a.model, a.stream = q.Model, q.Stream
+	a.model, a.stream, a.objects = q.Model, q.Stream, !q.Stream
 	for _, t := range q.Tools {
 		a.tools = append(a.tools, t.Name)
 	}
@@ -172,12 +172,6 @@ func anthropicBlocks(r reply) []anthropicBlock {
 func wholeAnthropic(a ask, r reply) []byte {
 	m := anthropicHead(a, r)
 	m.Content = anthropicBlocks(r)
-	for i := range m.Content {
-		// The provider sends an object; what is no JSON can only be said in a stream.
-		if in := m.Content[i].Input; in != nil && !json.Valid(in) {
-			m.Content[i].Input = json.RawMessage("{}")
-		}
-	}
 	reason := anthropicReason(r.stop)
 	m.StopReason = &reason
 	return encode(m)

@@ -10,6 +10,7 @@ type ask struct {
 	model   string
 	stream  bool
 	usage   bool // chat completions: the client wants usage in the stream
+	objects bool // the input of a call must be JSON: the format has no other place for it
 	host    string
 	path    string
 	size    int // bytes of the body

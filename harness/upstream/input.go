@@ -8,7 +8,7 @@ import (
 )
 
 // input reads any YAML value that has a JSON form.
-func (r reader) input(n *yaml.Node, what string, depth int) (value, error) {
+func (r source) input(n *yaml.Node, what string, depth int) (value, error) {
 	if err := r.plain(n); err != nil {
 		return value{}, err
 	}
@@ -32,7 +32,7 @@ func (r reader) input(n *yaml.Node, what string, depth int) (value, error) {
 	return r.scalarInput(n, what)
 }
 
-func (r reader) objectInput(n *yaml.Node, what string, depth int) (value, error) {
+func (r source) objectInput(n *yaml.Node, what string, depth int) (value, error) {
 	v := value{kind: object}
 	seen := map[string]bool{}
 	for i := 0; i+1 < len(n.Content); i += 2 {
@@ -53,7 +53,7 @@ func (r reader) objectInput(n *yaml.Node, what string, depth int) (value, error)
 	return v, nil
 }
 
-func (r reader) scalarInput(n *yaml.Node, what string) (value, error) {
+func (r source) scalarInput(n *yaml.Node, what string) (value, error) {
 	switch n.ShortTag() {
 	case "!!str", "!!timestamp": // a bare date is the text that stands there
 		t, err := parseTemplate(n.Value)

@@ -16,7 +16,7 @@ func Parse(name string, data []byte) (*Script, error) {
 	if len(data) > MaxScript {
 		return nil, tooLong(name, int64(len(data)))
 	}
-	r := reader{name: name}
+	r := source{name: name}
 	d := yaml.NewDecoder(bytes.NewReader(data))
 	var doc, next yaml.Node
 	if err := d.Decode(&doc); err != nil {
@@ -35,7 +35,7 @@ func Parse(name string, data []byte) (*Script, error) {
 	return s, r.check(s)
 }
 
-func (r reader) script(n *yaml.Node, s *Script) error {
+func (r source) script(n *yaml.Node, s *Script) error {
 	err := r.fields(n, "a script", map[string]field{
 		"lanes": func(n *yaml.Node) error { return r.lanes(n, s) },
 		"turns": func(n *yaml.Node) error {
@@ -53,7 +53,7 @@ func (r reader) script(n *yaml.Node, s *Script) error {
 	return err
 }
 
-func (r reader) lanes(n *yaml.Node, s *Script) error {
+func (r source) lanes(n *yaml.Node, s *Script) error {
 	return r.each(n, "lanes", MaxTurns, func(n *yaml.Node) error {
 		var l lane
 		err := r.fields(n, "a lane", map[string]field{
@@ -71,7 +71,7 @@ func (r reader) lanes(n *yaml.Node, s *Script) error {
 	})
 }
 
-func (r reader) turn(n *yaml.Node) (turn, error) {
+func (r source) turn(n *yaml.Node) (turn, error) {
 	t := turn{line: n.Line, expect: expect{anyResults: true}}
 	err := r.fields(n, "a turn", map[string]field{
 		"lane":   r.str("lane", &t.lane),
@@ -86,7 +86,7 @@ func (r reader) turn(n *yaml.Node) (turn, error) {
 	return t, err
 }
 
-func (r reader) expect(n *yaml.Node, e *expect) error {
+func (r source) expect(n *yaml.Node, e *expect) error {
 	return r.fields(n, "expect", map[string]field{
 		"user":   r.strs("user", &e.user),
 		"system": r.strs("system", &e.system),
@@ -106,7 +106,7 @@ func (r reader) expect(n *yaml.Node, e *expect) error {
 	})
 }
 
-func (r reader) wanted(n *yaml.Node) (wanted, error) {
+func (r source) wanted(n *yaml.Node) (wanted, error) {
 	var w wanted
 	err := r.fields(n, "a result", map[string]field{
 		"tool":     r.str("tool", &w.tool),
@@ -119,7 +119,7 @@ func (r reader) wanted(n *yaml.Node) (wanted, error) {
 	return w, err
 }
 
-func (r reader) lets(n *yaml.Node, t *turn) error {
+func (r source) lets(n *yaml.Node, t *turn) error {
 	if err := r.plain(n); err != nil {
 		return err
 	}
@@ -147,7 +147,7 @@ func (r reader) lets(n *yaml.Node, t *turn) error {
 	return nil
 }
 
-func (r reader) say(n *yaml.Node, s *say) error {
+func (r source) say(n *yaml.Node, s *say) error {
 	var why string
 	err := r.fields(n, "say", map[string]field{
 		"text":      r.tmpl("text", &s.text),
@@ -188,7 +188,7 @@ func (r reader) say(n *yaml.Node, s *say) error {
 	return nil
 }
 
-func (r reader) call(n *yaml.Node) (call, error) {
+func (r source) call(n *yaml.Node) (call, error) {
 	c := call{input: value{}}
 	err := r.fields(n, "a call", map[string]field{
 		"tool": r.str("tool", &c.tool),
@@ -213,7 +213,7 @@ func (r reader) call(n *yaml.Node) (call, error) {
 	return c, err
 }
 
-func (r reader) usage(n *yaml.Node, u *usage) error {
+func (r source) usage(n *yaml.Node, u *usage) error {
 	const most = 100_000_000
 	u.given = map[string]bool{}
 	table := map[string]field{}
@@ -230,7 +230,7 @@ func (r reader) usage(n *yaml.Node, u *usage) error {
 	return err
 }
 
-func (r reader) failure(n *yaml.Node, f *failure) error {
+func (r source) failure(n *yaml.Node, f *failure) error {
 	var after string
 	err := r.fields(n, "fail", map[string]field{
 		"status":      r.num("status", 400, 599, &f.status),
@@ -256,7 +256,7 @@ func (r reader) failure(n *yaml.Node, f *failure) error {
 
 // check looks at what no single turn can know: lanes exist, and values are taken
 // before they are used.
-func (r reader) check(s *Script) error {
+func (r source) check(s *Script) error {
 	known := map[string]map[string]bool{"": {}}
 	for _, l := range s.lanes {
 		known[l.name] = map[string]bool{}

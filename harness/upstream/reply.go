@@ -2,6 +2,7 @@ package upstream
 
 import (
 	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"unicode/utf8"
@@ -38,6 +39,9 @@ func (t turn) reply(vars map[string]string, a ask) (reply, error) {
 		s := said{tool: c.tool}
 		if c.raw != nil {
 			s.args = c.raw.fill(vars)
+			if a.objects && !json.Valid([]byte(s.args)) {
+				return r, fmt.Errorf("raw %q of %s is no JSON, and this wire format has no other place for it", clip(s.args), c.tool)
+			}
 		} else {
 			args, err := c.input.encode(vars)
 			if err != nil {

@@ -30,6 +30,12 @@ func wireOf(path string) (wire, bool) {
 	switch {
 	case strings.HasSuffix(path, "/messages"):
 		return anthropicWire, true
+	case strings.HasSuffix(path, "/chat/completions"):
+		return chatWire, true
+	case strings.HasSuffix(path, "/responses"):
+		return responsesWire, true
+	case strings.HasSuffix(path, ":generateContent"), strings.HasSuffix(path, ":streamGenerateContent"):
+		return geminiWire, true
 	}
 	return wire{}, false
 }

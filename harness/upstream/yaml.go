@@ -14,11 +14,11 @@ import (
 // its nodes have lines. Its own decoder is not used: it follows aliases, merges
 // keys, and names Go types in its errors.
 
-// A reader turns YAML nodes into values and remembers where they stood.
-type reader struct{ name string }
+// A source turns YAML nodes into values and remembers where they stood.
+type source struct{ name string }
 
 // errorf makes an error that names the file and the line.
-func (r reader) errorf(n *yaml.Node, format string, args ...any) error {
+func (r source) errorf(n *yaml.Node, format string, args ...any) error {
 	return fault.New(CodeScript, "upstream.parse", "%s:%d: %s", r.name, max(n.Line, 1), fmt.Sprintf(format, args...)).
 		WithHint("read the format with `soundstage docs upstream-scripts` or in docs/reference/upstream-scripts.md")
 }
@@ -27,7 +27,7 @@ func (r reader) errorf(n *yaml.Node, format string, args ...any) error {
 type field func(*yaml.Node) error
 
 // fields reads a mapping whose keys are all in table.
-func (r reader) fields(n *yaml.Node, what string, table map[string]field) error {
+func (r source) fields(n *yaml.Node, what string, table map[string]field) error {
 	if err := r.plain(n); err != nil {
 		return err
 	}
@@ -62,7 +62,7 @@ func keys(table map[string]field) string {
 }
 
 // plain refuses aliases and anchors: a script says things where it says them.
-func (r reader) plain(n *yaml.Node) error {
+func (r source) plain(n *yaml.Node) error {
 	if n.Kind == yaml.AliasNode || n.Anchor != "" {
 		return r.errorf(n, "anchors and aliases are not used in scripts")
 	}
@@ -70,7 +70,7 @@ func (r reader) plain(n *yaml.Node) error {
 }
 
 // each calls f with each item of a list of at most limit items.
-func (r reader) each(n *yaml.Node, what string, limit int, f field) error {
+func (r source) each(n *yaml.Node, what string, limit int, f field) error {
 	if err := r.plain(n); err != nil {
 		return err
 	}
@@ -89,7 +89,7 @@ func (r reader) each(n *yaml.Node, what string, limit int, f field) error {
 }
 
 // str reads a text that is not empty.
-func (r reader) str(what string, to *string) field {
+func (r source) str(what string, to *string) field {
 	return func(n *yaml.Node) error {
 		if err := r.scalar(n, what, "!!str"); err != nil {
 			return err
@@ -103,7 +103,7 @@ func (r reader) str(what string, to *string) field {
 }
 
 // strs reads one text or a list of texts.
-func (r reader) strs(what string, to *[]string) field {
+func (r source) strs(what string, to *[]string) field {
 	one := func(n *yaml.Node) error {
 		var s string
 		if err := r.str(what, &s)(n); err != nil {
@@ -121,7 +121,7 @@ func (r reader) strs(what string, to *[]string) field {
 }
 
 // tmpl reads a text with references.
-func (r reader) tmpl(what string, to *template) field {
+func (r source) tmpl(what string, to *template) field {
 	return func(n *yaml.Node) error {
 		var s string
 		if err := r.str(what, &s)(n); err != nil {
@@ -140,7 +140,7 @@ func (r reader) tmpl(what string, to *template) field {
 }
 
 // num reads a whole number from least to most.
-func (r reader) num(what string, least, most int, to *int) field {
+func (r source) num(what string, least, most int, to *int) field {
 	return func(n *yaml.Node) error {
 		if err := r.scalar(n, what, "!!int"); err != nil {
 			return err
@@ -155,7 +155,7 @@ func (r reader) num(what string, least, most int, to *int) field {
 }
 
 // flag reads true or false.
-func (r reader) flag(what string, to *bool) field {
+func (r source) flag(what string, to *bool) field {
 	return func(n *yaml.Node) error {
 		if err := r.scalar(n, what, "!!bool"); err != nil {
 			return err
@@ -165,7 +165,7 @@ func (r reader) flag(what string, to *bool) field {
 	}
 }
 
-func (r reader) scalar(n *yaml.Node, what, tag string) error {
+func (r source) scalar(n *yaml.Node, what, tag string) error {
 	if err := r.plain(n); err != nil {
 		return err
 	}
