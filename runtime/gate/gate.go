@@ -32,12 +32,15 @@ const (
 	Refused Outcome = "denied"
 )
 
-// A Decision is the answer to a Request.
+// A Decision is the answer to a Request. Only a Gate can make one that runs.
 type Decision struct {
 	Outcome  Outcome
-	Request  Request   // normalised: dotted id, canonical input
+	Request  Request   // normalised: dotted id, canonical input, the inner call of a capability.call
+	By       By        // Policy when allowed or denied; Nobody yet when asked
 	Question *Question // when asked
 	Err      error     // when denied: says why, with a code
+
+	pass *pass
 }
 
 // A Question is put to a person. The digest ties it to one exact call.
