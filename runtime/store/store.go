@@ -4,13 +4,15 @@
 // It is part of the kernel. adapters/sqlite fills the port; runtime/store/storetest
 // is the suite that every backend passes. It does not know what a body means: that
 // is a studio's business.
+//
+// What is the same in every backend stands here: the rules of ids, the bounds, the
+// text that a search looks in, the words of the errors, and the canonical dump by
+// which two stores are compared.
 package store
 
 import (
 	"context"
 	"time"
-
-	"github.com/soundstage-dev/soundstage/harness/fault"
 )
 
 // A Ref names a piece.
@@ -53,7 +55,7 @@ type Summary struct {
 // A Query selects pieces. The zero Query is all of them, by kind and id.
 type Query struct {
 	Kind  string // "" is every kind
-	Text  string // case-insensitive literal in title or body, or ""
+	Text  string // case-insensitive literal in the title or a string of the body, or ""
 	After Ref    // continue behind this one
 	Limit int    // 0 is 1,000, which is also the most
 }
@@ -86,13 +88,11 @@ type Store interface {
 	// occupied id is fault.Conflict and writes nothing.
 	Create(ctx context.Context, p Piece, s Stamp) (Piece, error)
 	// Update writes the next revision if the current one is p.Revision, else it is
-	// fault.Stale (fault.NotFound if there is none) and writes nothing.
+	// fault.Stale (fault.NotFound if there is none) and writes nothing. The escrow
+	// must be the stored one, byte for byte, else it is CodeEscrow.
 	Update(ctx context.Context, p Piece, s Stamp) (Piece, error)
 	// Delete removes the piece if its revision is the one given. History stays.
 	Delete(ctx context.Context, ref Ref, revision int64, s Stamp) error
 	// History is every revision, oldest first, also of a deleted piece.
 	History(ctx context.Context, ref Ref) ([]Revision, error)
 }
-
-// CodeBadRef says that a kind or an id is not well formed.
-const CodeBadRef fault.Code = "BAD_REF"
