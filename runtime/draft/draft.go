@@ -19,6 +19,7 @@ type State string
 // The states. Only an open draft can change.
 const (
 	Open      State = "open"
+	Applying  State = "applying" // Apply has begun; after a crash the store says how it ended
 	Applied   State = "applied"
 	Stale     State = "stale"  // the piece changed, or the id was taken, before apply
 	Failed    State = "failed" // saved, but the re-read did not verify, or the save failed
@@ -51,6 +52,7 @@ type Op struct {
 // A Draft is one proposal.
 type Draft struct {
 	ID       string      `json:"id"`
+	Rev      int64       `json:"rev"`   // one more with each PutDraft
 	Owner    string      `json:"owner"` // the session that may apply it; "" is a person at the command line
 	Create   bool        `json:"create"`
 	Baseline store.Piece `json:"baseline"` // zero, but for the Ref, when Create
@@ -93,12 +95,13 @@ type Receipt struct {
 
 // Drafts is where drafts are kept so that they survive a restart.
 type Drafts interface {
-	// PutDraft creates or replaces the draft if the stored one has the Updated and
-	// State given in was (the zero Draft: there is none), else fault.Conflict.
-	PutDraft(ctx context.Context, d, was Draft) error
+	// PutDraft keeps d if the stored draft of that id has the revision d.Rev-1 (0:
+	// there is none), else it is fault.Conflict and keeps nothing.
+	PutDraft(ctx context.Context, d Draft) error
 	// GetDraft returns one, or fault.NotFound.
 	GetDraft(ctx context.Context, id string) (Draft, error)
-	// ListDrafts returns all that are open, or all, newest first.
+	// ListDrafts returns those that are open or applying, or all of them, newest
+	// first, by Created and then by id.
 	ListDrafts(ctx context.Context, all bool) ([]Draft, error)
 }
 

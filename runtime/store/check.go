@@ -2,11 +2,11 @@ package store
 
 import (
 	"bytes"
-	"encoding/json"
 	"slices"
 	"time"
 	"unicode/utf8"
 
+	"github.com/soundstage-dev/soundstage/harness/canon"
 	"github.com/soundstage-dev/soundstage/harness/fault"
 )
 
@@ -35,17 +35,52 @@ const (
 	CodeMissing  fault.Code = "STORE_MISSING"    // the folder of the store does not exist
 )
 
-// CheckPiece says whether p may be written. Every backend calls it before it writes.
-func CheckPiece(p Piece) error {
+// Prepare gives p as it is kept: body and profiles in canonical JSON, the time of
+// the stamp as an [Instant]. An error says which rule p breaks. Every backend calls
+// it before it writes.
+func Prepare(p Piece, s Stamp) (Piece, error) {
+	if err := checkSizes(p, s); err != nil {
+		return Piece{}, err
+	}
+	body, err := object(p.Ref, "body", p.Body)
+	if err != nil {
+		return Piece{}, err
+	}
+	p.Body = body
+	if len(p.Profiles) == 0 {
+		p.Profiles = nil
+	} else if p.Profiles, err = object(p.Ref, "profiles", p.Profiles); err != nil {
+		return Piece{}, err
+	}
+	if len(p.Escrow) == 0 {
+		p.Escrow = nil
+	}
+	p.Updated = Instant(s.At)
+	return p, nil
+}
+
+func object(ref Ref, what string, raw []byte) ([]byte, error) {
+	b, err := canon.JSON(raw)
+	if err != nil {
+		return nil, fault.Wrap(err, CodeBody, "store.check", "the %s of %q", what, ref)
+	}
+	if b[0] != '{' {
+		return nil, fault.New(CodeBody, "store.check", "the %s of %q is not a JSON object", what, ref)
+	}
+	return b, nil
+}
+
+func checkSizes(p Piece, s Stamp) error {
 	const op = "store.check"
 	if err := CheckRef(p.Ref); err != nil {
 		return err
 	}
-	if n := utf8.RuneCountInString(p.Title); n > MaxTitle {
-		return fault.New(CodeTitle, op, "the title of %q has %d characters, the most is %d", p.Ref, n, MaxTitle)
-	}
 	if !utf8.ValidString(p.Title) {
 		return fault.New(CodeTitle, op, "the title of %q is not UTF-8: %q", p.Ref, clip(p.Title))
+	}
+	if n := utf8.RuneCountInString(p.Title); n > MaxTitle {
+		return fault.New(CodeTitle, op, "the title of %q has %d characters, the most is %d", p.Ref, n, MaxTitle).
+			WithHint("shorten the title")
 	}
 	if len(p.Body) > MaxBody {
 		return tooLarge(p.Ref, "body", len(p.Body), MaxBody)
@@ -53,11 +88,8 @@ func CheckPiece(p Piece) error {
 	if len(p.Profiles) > MaxProfiles {
 		return tooLarge(p.Ref, "profiles", len(p.Profiles), MaxProfiles)
 	}
-	if !isObject(p.Body) {
-		return fault.New(CodeBody, op, "the body of %q is not a JSON object", p.Ref)
-	}
-	if len(p.Profiles) > 0 && !isObject(p.Profiles) {
-		return fault.New(CodeBody, op, "the profiles of %q are not a JSON object", p.Ref)
+	if err := CheckStamp(s); err != nil {
+		return err
 	}
 	return checkEscrow(p)
 }
@@ -98,11 +130,6 @@ func CheckQuery(q Query) error {
 func tooLarge(ref Ref, what string, n, most int) error {
 	return fault.New(CodeTooLarge, "store.check", "the %s of %q has %d bytes, the most is %d", what, ref, n, most).
 		WithHint("make it smaller or split it")
-}
-
-func isObject(b []byte) bool {
-	b = bytes.TrimLeft(b, " \t\r\n")
-	return len(b) > 0 && b[0] == '{' && json.Valid(b)
 }
 
 // EqualEscrow reports whether a and b are the same files, byte for byte.

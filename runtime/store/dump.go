@@ -1,13 +1,13 @@
 package store
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"io"
 
+	"github.com/soundstage-dev/soundstage/harness/canon"
 	"github.com/soundstage-dev/soundstage/harness/fault"
 )
 
@@ -85,9 +85,6 @@ func dumpLine(p Piece) ([]byte, error) {
 		sum := sha256.Sum256(e.Raw)
 		line.Escrow = append(line.Escrow, dumpEscrow{e.Format, e.Name, len(e.Raw), hex.EncodeToString(sum[:])})
 	}
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	err := enc.Encode(line) // ends the line
-	return b.Bytes(), err
+	b, err := canon.Marshal(line)
+	return append(b, '\n'), err
 }

@@ -37,7 +37,7 @@ type Piece struct {
 	Ref
 	Revision int64     `json:"revision"` // 1 on creation, then one more a write
 	Title    string    `json:"title"`    // what lists show; derived from the body by the studio
-	Body     []byte    `json:"body"`     // canonical JSON
+	Body     []byte    `json:"body"`     // a JSON object; kept in canonical form
 	Escrow   []Escrow  `json:"escrow,omitempty"`
 	Profiles []byte    `json:"profiles,omitempty"` // canonical JSON object by platform, or nil
 	Updated  time.Time `json:"updated"`

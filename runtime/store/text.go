@@ -9,6 +9,7 @@ import (
 	"unicode"
 )
 
+// isMark says whether DeriveID drops r without a gap: an accent, an apostrophe.
 func isMark(r rune) bool { return unicode.Is(unicode.Mn, r) || r == '\'' || r == '’' }
 
 // Fold makes two spellings that differ only in case equal, by Unicode's simple

@@ -1,0 +1,23 @@
+package memory_test
+
+import (
+	"testing"
+
+	"github.com/soundstage-dev/soundstage/runtime/draft"
+	"github.com/soundstage-dev/soundstage/runtime/ledger"
+	"github.com/soundstage-dev/soundstage/runtime/store"
+	"github.com/soundstage-dev/soundstage/runtime/store/memory"
+	"github.com/soundstage-dev/soundstage/runtime/store/storetest"
+)
+
+func TestStore(t *testing.T) {
+	storetest.Run(t, func(*testing.T) store.Store { return memory.New() })
+}
+
+func TestDrafts(t *testing.T) {
+	storetest.RunDrafts(t, func(*testing.T) draft.Drafts { return memory.New() })
+}
+
+func TestRows(t *testing.T) {
+	storetest.RunRows(t, func(*testing.T) ledger.Rows { return memory.New() })
+}
