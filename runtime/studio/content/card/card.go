@@ -1,0 +1,129 @@
+// Package card reads and writes the JSON of Character Cards, versions 1, 2 and 3.
+//
+// It is a pure codec of the content studio. Read turns a card into the canonical
+// body of a character and keeps the document as its twin; Write lays a canonical
+// body over a twin: a value that equals what Read made of it leaves the twin's
+// tokens alone, so keys that nobody here knows survive. What a version cannot hold
+// is said as data, a Loss, never left out in silence. It does not open files
+// (content/carrier does) and does not know other platforms' formats.
+package card
+
+import (
+	"fmt"
+	"strconv"
+	"unicode/utf8"
+
+	"github.com/soundstage-dev/soundstage/harness/canon"
+	"github.com/soundstage-dev/soundstage/harness/fault"
+)
+
+// The codes of this package.
+const (
+	CodeNotCard fault.Code = "CARD_NOT_A_CARD"         // JSON, and not a character card
+	CodeFormat  fault.Code = "CARD_FORMAT_UNSUPPORTED" // a known format that is not read yet
+)
+
+// A Version is a version of the Character Card specification.
+type Version int
+
+// The versions.
+const (
+	V1 Version = 1 + iota
+	V2
+	V3
+)
+
+// String is "v1", "v2" or "v3".
+func (v Version) String() string { return "v" + strconv.Itoa(int(v)) }
+
+// A Verdict says what becomes of a value that a format has no place for.
+type Verdict string
+
+// The verdicts.
+const (
+	Dropped      Verdict = "dropped"
+	Approximated Verdict = "approximated" // a part of it, or in another form
+	Embedded     Verdict = "embedded"     // kept in an extension that few programs read
+)
+
+// A Loss is one value that does not cross to a format whole.
+type Loss struct {
+	Path    string  `json:"path"`   // of the canonical body; "original:" and a pointer for what only the original file holds
+	Value   string  `json:"value"`  // clipped
+	Target  string  `json:"target"` // the format: "v2" from Write
+	Verdict Verdict `json:"verdict"`
+	Reason  string  `json:"reason"`
+}
+
+// A Card is one card document as it was read.
+type Card struct {
+	Version     Version
+	Doc         *canon.Node // the document, to write over
+	Body        *canon.Node // what it means: the canonical body of a character
+	BookEntries int         // of the embedded lorebook, which stays in the document
+	Warnings    []string
+}
+
+// Read reads the JSON of a card.
+func Read(text []byte) (Card, error) {
+	doc, err := canon.ParseTree(text)
+	if err != nil {
+		return Card{}, fault.Wrap(err, fault.CodeOf(err), "card.read", "the card cannot be read")
+	}
+	c := Card{Doc: doc}
+	if err := c.detect(); err != nil {
+		return Card{}, err
+	}
+	c.Body, c.Warnings = readBody(doc, c.Version, c.Warnings)
+	c.BookEntries = doc.At(c.Version.root() + "/character_book/entries").Len()
+	return c, nil
+}
+
+// root is where the fields of a version stand in its document.
+func (v Version) root() string {
+	if v == V1 {
+		return ""
+	}
+	return "/data"
+}
+
+func (c *Card) warn(format string, args ...any) {
+	c.Warnings = append(c.Warnings, fmt.Sprintf(format, args...))
+}
+
+func readBody(doc *canon.Node, v Version, warnings []string) (*canon.Node, []string) {
+	body := canon.NewObject()
+	for _, f := range fields {
+		at := f.at[v]
+		if at.ptr == "" {
+			continue
+		}
+		val, problem := f.codec.read(doc.At(v.root() + at.ptr))
+		if problem != "" {
+			warnings = append(warnings, fmt.Sprintf("%s: %s", v.root()+at.ptr, problem))
+		}
+		if val != nil {
+			must(body.Set(f.path, val))
+		}
+	}
+	return body, warnings
+}
+
+// must is for pointers of our own tables into objects of our own making.
+func must(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
+
+// clip is a value for a person: at most 120 characters.
+func clip(n *canon.Node) string {
+	s := n.Text()
+	if n.Kind() != canon.String {
+		s = string(n.Bytes())
+	}
+	if utf8.RuneCountInString(s) <= 120 {
+		return s
+	}
+	return string([]rune(s)[:119]) + "…"
+}
