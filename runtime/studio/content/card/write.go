@@ -233,3 +233,16 @@ func (w *writer) flatten(twin *Card) {
 		}
 	}
 }
+
+// Differ lists the canonical paths that both cards' versions have a place for, and
+// that are not equal.
+func Differ(a, b Card) []string {
+	var paths []string
+	for _, f := range fields {
+		if f.at[a.Version].ptr != "" && f.at[b.Version].ptr != "" && f.at[a.Version].foreign == "" && f.at[b.Version].foreign == "" &&
+			!canon.Equal(a.Body.At(f.path), b.Body.At(f.path)) {
+			paths = append(paths, f.path)
+		}
+	}
+	return paths
+}

@@ -1,0 +1,16 @@
+package content
+
+import (
+	"strconv"
+	"unicode/utf8"
+)
+
+func itoa(i int) string { return strconv.Itoa(i) }
+
+// clip keeps at most n characters.
+func clip(s string, n int) string {
+	if utf8.RuneCountInString(s) <= n {
+		return s
+	}
+	return string([]rune(s)[:n-1]) + "…"
+}
