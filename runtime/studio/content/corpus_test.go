@@ -1,0 +1,173 @@
+package content
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/soundstage-dev/soundstage/harness/canon"
+	"github.com/soundstage-dev/soundstage/harness/fault"
+	"github.com/soundstage-dev/soundstage/runtime/studio/content/carrier"
+)
+
+// later lists the corpus files that are recognised and refused now, and why.
+var later = map[string]fault.Code{
+	"ooba.yaml":                   carrier.CodeUnknown,       // YAML cards
+	"persona-wpp.txt":             canon.CodeTreeSyntax,      // a persona's text, not a file of its own
+	"persona-sbf.txt":             canon.CodeTreeSyntax,      // the same
+	"agnai-native-full.json":      "CARD_FORMAT_UNSUPPORTED", // Agnai's own format
+	"ok.charx":                    carrier.CodeUnsupported,   // archives
+	"deflated.charx":              carrier.CodeUnsupported,
+	"missing-asset.charx":         carrier.CodeUnsupported,
+	"zip-slip.charx":              carrier.CodeUnsupported,
+	"card-in-subdir.charx":        carrier.CodeUnsupported,
+	"dup-card.charx":              carrier.CodeUnsupported,
+	"many-entries.charx":          carrier.CodeUnsupported,
+	"bomb.charx":                  carrier.CodeUnsupported,
+	"risu-module-overrides.charx": carrier.CodeUnsupported,
+	"polyglot-jpeg.charx.jpg":     carrier.CodeUnsupported, // an archive behind a JPEG
+}
+
+// errorNames are the corpus's words for our codes.
+var errorNames = map[string]fault.Code{
+	"no_card": carrier.CodeNoCard, "truncated": carrier.CodeTruncated,
+	"too_large": carrier.CodeTooLarge, "bad_payload": carrier.CodePayload,
+}
+
+type expect struct {
+	Name, Spec, Warn, Error string
+	BookEntries             *int `json:"book_entries"`
+	Assets, Missing         *int
+	Preserve                []string
+}
+
+func corpus(t testing.TB) string {
+	dir := filepath.Join("..", "..", "..", "..", "shared", "corpus", "content", "synthetic")
+	if _, err := os.Stat(dir); err != nil {
+		t.Skip("the content corpus is not beside this repository: ", err)
+	}
+	return dir
+}
+
+func corpusFiles(t testing.TB) map[string][]byte {
+	dir := filepath.Join(corpus(t), "character")
+	list, err := os.ReadDir(dir)
+	if err != nil || len(list) < 30 {
+		t.Fatalf("%d files in %s, %v", len(list), dir, err)
+	}
+	files := map[string][]byte{}
+	for _, e := range list {
+		if files[e.Name()], err = os.ReadFile(filepath.Join(dir, e.Name())); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return files
+}
+
+func TestCorpusImports(t *testing.T) {
+	raw, err := os.ReadFile(filepath.Join(corpus(t), "EXPECT.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want map[string]expect
+	if err := json.Unmarshal(raw, &want); err != nil {
+		t.Fatal(err)
+	}
+	read := 0
+	for name, data := range corpusFiles(t) {
+		t.Run(name, func(t *testing.T) {
+			im, err := Import(name, data)
+			w, listed := want["character/"+name]
+			if code, ok := later[name]; ok {
+				if fault.CodeOf(err) != code {
+					t.Fatalf("got %v, want %s until its format is read", err, code)
+				}
+				return
+			}
+			if fault.CodeOf(err) != errorNames[w.Error] {
+				t.Fatalf("got %v, want %q", err, w.Error)
+			}
+			if err != nil {
+				return
+			}
+			read++
+			if listed {
+				compare(t, im, w, data)
+			}
+			roundTrip(t, im, data)
+		})
+	}
+	if read < 20 {
+		t.Errorf("only %d files were read", read)
+	}
+	t.Logf("%d files read, %d refused until their format is read", read, len(later))
+}
+
+func compare(t *testing.T, im Imported, w expect, data []byte) {
+	if w.Name != "" && im.Piece.Title != w.Name {
+		t.Errorf("name %q, want %q", im.Piece.Title, w.Name)
+	}
+	if w.Spec != "" && !strings.HasSuffix(im.Format, w.Spec) {
+		t.Errorf("format %q, want %q", im.Format, w.Spec)
+	}
+	if all := strings.Join(im.Warnings, "\n"); !strings.Contains(all, w.Warn) {
+		t.Errorf("warnings %q, want %q", all, w.Warn)
+	}
+	for what, n := range map[string][2]*int{
+		"book entries": {&im.BookEntries, w.BookEntries}, "assets": {&im.Assets, w.Assets}, "missing": {&im.Missing, w.Missing},
+	} {
+		if n[1] != nil && *n[0] != *n[1] {
+			t.Errorf("%d %s, want %d", *n[0], what, *n[1])
+		}
+	}
+	for _, ptr := range w.Preserve {
+		edited := rename(t, im)
+		_, out, _, err := Export(edited, im.Format)
+		if err != nil {
+			t.Fatal(err)
+		}
+		before, _ := canon.ParseTree(data)
+		after, err := canon.ParseTree(out)
+		if err != nil || before.At(ptr) == nil || !bytes.Equal(before.At(ptr).Bytes(), after.At(ptr).Bytes()) {
+			t.Errorf("%s did not survive: %v", ptr, err)
+		}
+	}
+}
+
+// roundTrip wants the same bytes without an edit, and the edit and nothing else
+// with one, in every format.
+func roundTrip(t *testing.T, im Imported, data []byte) {
+	_, out, losses, err := Export(im.Piece, im.Format)
+	if err != nil || !bytes.Equal(out, data) || len(losses) > 0 {
+		t.Errorf("the unedited round trip is not the same: %v, losses %v", err, losses)
+	}
+	edited := rename(t, im)
+	for _, f := range Formats() {
+		_, out, _, err := Export(edited, f)
+		if strings.HasPrefix(f, "png") && strings.HasPrefix(im.Format, "json") {
+			if fault.CodeOf(err) != CodeNoPicture {
+				t.Errorf("%s: %v", f, err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("%s: %v", f, err)
+			continue
+		}
+		again, err := Import("x", out)
+		if err != nil || again.Piece.Title != "Renamed" || again.Format != f {
+			t.Errorf("%s: %v, %q as %q", f, err, again.Piece.Title, again.Format)
+		}
+		for _, w := range again.Warnings {
+			if strings.Contains(w, "differ") || strings.Contains(w, "chunks") {
+				t.Errorf("%s: a stale copy: %s", f, w)
+			}
+		}
+		if f == im.Format && !bytes.Equal(again.Piece.Body, edited.Body) {
+			t.Errorf("%s: body\n%s\nwant\n%s", f, again.Piece.Body, edited.Body)
+		}
+	}
+}
