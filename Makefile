@@ -73,7 +73,7 @@ fuzz: ## run each fuzz target for FUZZTIME (60s)
 	  [ $$n -gt 0 ] || { echo "fuzz: found no target"; exit 1; }; }
 
 build: ## build the stripped binary bin/soundstage
-	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w' -o $(BIN) ./cmd/soundstage
+	CGO_ENABLED=0 $(GO) build -buildvcs=auto -trimpath -ldflags '-s -w' -o $(BIN) ./cmd/soundstage
 
 fmt: ## format the code
 	$(TOOL) gofumpt -w .
