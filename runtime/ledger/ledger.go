@@ -49,24 +49,34 @@ type Row struct {
 
 // A Cap is a limit on what may be spent.
 type Cap struct {
-	Scope string `json:"scope"` // "session", "run", "day", "studio"
+	Scope string `json:"scope"` // ScopeSession, ScopeRun, ScopeDay or ScopeStudio
 	ID    string `json:"id"`    // the session, the run, the day (2026-01-02); "" for the studio
 	Limit int64  `json:"limit"` // pico-dollars
 }
 
-// A Sum is what rows add up to.
+// The scopes of a Cap.
+const (
+	ScopeSession = "session"
+	ScopeRun     = "run" // with the runs that it started
+	ScopeDay     = "day" // in UTC
+	ScopeStudio  = "studio"
+)
+
+// A Sum is what rows add up to, in pico-dollars.
 type Sum struct {
-	Rows  int64 `json:"rows"`
-	Open  int64 `json:"open"` // pico-dollars reserved and not settled
-	Cost  int64 `json:"cost"` // settled, paid
-	Saved int64 `json:"saved"`
+	Rows  int64 `json:"rows"`  // of every state
+	Open  int64 `json:"open"`  // reserved and not settled, saved or not
+	Cost  int64 `json:"cost"`  // settled and paid: rows that are not saved
+	Saved int64 `json:"saved"` // settled and not paid: rows that are
 }
 
 // Rows is where the ledger is kept.
 type Rows interface {
-	// ReserveRow inserts row if, for every cap, what its scope has spent (paid,
-	// saved of the same session, and open) plus row.Reserve is at most its limit;
-	// else it is CodeOverCap, names the cap and writes nothing. One transaction.
+	// ReserveRow inserts row if, for every cap, what its scope has spent plus
+	// row.Reserve is at most its limit; else it is OverCap for the first that is not
+	// and writes nothing. Spent is the Cost of settled rows and the Reserve of
+	// reserved ones, without saved rows of other sessions. An ID that is there is
+	// fault.Conflict. One transaction.
 	ReserveRow(ctx context.Context, row Row, caps []Cap) error
 	// SettleRow replaces the reserved row of the same ID; a row that is not
 	// reserved is fault.Conflict.
