@@ -1,0 +1,198 @@
+package redact
+
+import (
+	"bytes"
+	"strings"
+)
+
+// A pattern is how one kind of key looks. It begins with one of its prefixes and
+// goes on with bytes of its alphabet.
+type pattern struct {
+	rule     string
+	prefixes []string
+	accept   func(b []byte, from int) (start, end int) // what to mask of the text at the prefix; start < 0: not a key
+}
+
+// patterns are the keys of providers that a request of ours may meet.
+var patterns = []pattern{
+	{"api key sk-…", []string{"sk-"}, token(3, 20, true)},
+	{"google api key", []string{"AIza"}, exact(4, 35)},
+	{"github token", []string{"ghp_", "gho_", "ghu_", "ghs_", "ghr_"}, token(4, 30, false)},
+	{"github token", []string{"github_pat_"}, token(11, 22, false)},
+	{"gitlab token", []string{"glpat-"}, token(6, 20, false)},
+	{"slack token", []string{"xoxb-", "xoxp-", "xoxa-", "xoxr-", "xoxs-", "xapp-"}, token(5, 10, true)},
+	{"aws access key", []string{"AKIA", "ASIA"}, exact(4, 16)},
+	{"hugging face token", []string{"hf_"}, token(3, 30, false)},
+	{"groq key", []string{"gsk_"}, token(4, 40, false)},
+	{"xai key", []string{"xai-"}, token(4, 40, true)},
+	{"perplexity key", []string{"pplx-"}, token(5, 30, true)},
+	{"replicate token", []string{"r8_"}, token(3, 30, false)},
+	{"npm token", []string{"npm_"}, token(4, 30, false)},
+	{"stripe key", []string{"sk_live_", "rk_live_", "sk_test_", "rk_test_"}, token(8, 16, false)},
+	{"google oauth token", []string{"ya29."}, token(5, 30, false)},
+	{"age key", []string{"AGE-SECRET-KEY-"}, token(15, 40, false)},
+	{"json web token", []string{".eyJ"}, jwt},
+	{"private key", []string{"-----BEGIN"}, pem},
+	{"authorization", []string{"Bearer ", "BEARER "}, bearer},
+	{"authorization", []string{"Basic "}, basic},
+}
+
+// An anchor is the byte by which a prefix is found: its last one of these, which
+// are rare in text, so that one look at a table rules out most bytes.
+const anchors = "-_.AB"
+
+// A prefix is one way in which a key begins.
+type prefix struct {
+	text    string
+	before  int // bytes before the anchor
+	pattern *pattern
+}
+
+// prefixTable is anchor byte to prefixes.
+var prefixTable = func() (t [256][]prefix) {
+	for i := range patterns {
+		for _, text := range patterns[i].prefixes {
+			at := strings.IndexAny(text, anchors)
+			t[text[at]] = append(t[text[at]], prefix{text: text, before: at, pattern: &patterns[i]})
+		}
+	}
+	return t
+}()
+
+// anchorTable says which bytes prefixTable has.
+var anchorTable = func() (t [256]bool) {
+	for c := range t {
+		t[c] = len(prefixTable[c]) > 0
+	}
+	return t
+}()
+
+// maskPatterns replaces keys of a known shape.
+func maskPatterns(b []byte, edits *[]Edit) []byte {
+	var e editor
+	eachPattern(b, func(from, to int, _ string) {
+		e.replace(b, from, to, []byte(placeholder))
+	})
+	return e.finish(b, edits)
+}
+
+// eachPattern calls f for every key of a known shape, in order.
+func eachPattern(b []byte, f func(from, to int, rule string)) {
+	done := 0
+	for i, c := range b {
+		if !anchorTable[c] || i < done {
+			continue
+		}
+		for _, p := range prefixTable[c] {
+			at := i - p.before
+			if at < done || !hasPrefix(b, at, p.text) || c != '.' && !startsWord(b, at) {
+				continue
+			}
+			if from, to := p.pattern.accept(b, at); from >= done {
+				f(from, to, p.pattern.rule)
+				done = to
+				break
+			}
+		}
+	}
+}
+
+func hasPrefix(b []byte, at int, text string) bool {
+	return len(b)-at >= len(text) && string(b[at:at+len(text)]) == text
+}
+
+// token accepts at least n word bytes after the prefix, among them a digit if the
+// prefix is also how an ordinary word may begin.
+func token(prefix, n int, digit bool) func([]byte, int) (int, int) {
+	return func(b []byte, from int) (int, int) {
+		end := wordEnd(b, from+prefix)
+		body := b[from+prefix : end]
+		if len(body) < n || digit && !bytes.ContainsAny(body, "0123456789") {
+			return -1, 0
+		}
+		return from, end
+	}
+}
+
+// exact accepts exactly n word bytes after the prefix.
+func exact(prefix, n int) func([]byte, int) (int, int) {
+	return func(b []byte, from int) (int, int) {
+		end := wordEnd(b, from+prefix)
+		if end-from-prefix != n || end < len(b) && (b[end] == '+' || b[end] == '/') {
+			return -1, 0
+		}
+		return from, end
+	}
+}
+
+func wordEnd(b []byte, at int) int {
+	for at < len(b) && isWord(b[at]) {
+		at++
+	}
+	return at
+}
+
+// jwt accepts two parts that begin as JSON objects do, and a signature.
+func jwt(b []byte, dot int) (int, int) {
+	from := dot
+	for from > 0 && isWord(b[from-1]) {
+		from--
+	}
+	i := bytes.LastIndex(b[from:dot], []byte("eyJ"))
+	if from += i; i < 0 || dot-from < 12 {
+		return -1, 0
+	}
+	body := wordEnd(b, dot+1)
+	if body == len(b) || b[body] != '.' {
+		return -1, 0
+	}
+	return from, wordEnd(b, body+1)
+}
+
+// pem accepts a private key up to its end line, or to the end of a text that was
+// cut. Line ends may be real or escaped.
+func pem(b []byte, from int) (int, int) {
+	line := b[from:min(len(b), from+64)]
+	if !bytes.Contains(line, []byte("PRIVATE KEY-----")) {
+		return -1, 0
+	}
+	rest := b[from+len("-----BEGIN"):]
+	if i := bytes.Index(rest, []byte("-----END")); i >= 0 {
+		end := from + len("-----BEGIN") + i + len("-----END")
+		if j := bytes.Index(b[end:min(len(b), end+48)], []byte("-----")); j >= 0 {
+			end += j + len("-----")
+		}
+		return from, end
+	}
+	end := from + len("-----BEGIN")
+	for end < len(b) && b[end] != '"' {
+		end++
+	}
+	return from, end
+}
+
+// bearer accepts a token after the scheme, and masks the token only.
+func bearer(b []byte, from int) (int, int) {
+	start := from + len("Bearer ")
+	end := start
+	for end < len(b) && (isWord(b[end]) || strings.IndexByte(".~+/=", b[end]) >= 0) {
+		end++
+	}
+	if end-start < 16 || !bytes.ContainsAny(b[start:end], "0123456789") {
+		return -1, 0
+	}
+	return start, end
+}
+
+// basic accepts the base64 of "user:password".
+func basic(b []byte, from int) (int, int) {
+	start := from + len("Basic ")
+	end := start
+	for end < len(b) && (isWord(b[end]) || strings.IndexByte("+/=", b[end]) >= 0) {
+		end++
+	}
+	if plain := decodeBase64(string(b[start:end])); !strings.Contains(plain, ":") {
+		return -1, 0
+	}
+	return start, end
+}
