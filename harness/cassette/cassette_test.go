@@ -47,6 +47,9 @@ func record(t testing.TB, h cassette.Header, episodes ...cassette.Episode) strin
 	if err != nil {
 		t.Fatal(err)
 	}
+	if len(episodes) > 100 {
+		w.WithoutSync()
+	}
 	for _, e := range episodes {
 		if err := w.Append(e); err != nil {
 			t.Fatal(err)

@@ -3,6 +3,7 @@ package cassette
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"net/http"
 	"slices"
 	"time"
@@ -72,7 +73,7 @@ func (r *Response) checkChunks() error {
 	}
 	left, last := len(r.Body), int64(0)
 	for i, c := range r.Chunks {
-		if c.Len < 0 || c.Len > left || c.AtMS < last {
+		if c.Len < 0 || c.Len > left || c.AtMS < last || c.AtMS > math.MaxInt32 {
 			return fmt.Errorf("chunk %d (%d bytes at %d ms) does not fit the body", i, c.Len, c.AtMS)
 		}
 		left, last = left-c.Len, c.AtMS

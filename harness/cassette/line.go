@@ -7,12 +7,12 @@ import (
 	"fmt"
 	"hash/crc32"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 )
 
 // The fixed head of a line. The three values stand at keyAt, rawAt and sumAt.
@@ -34,9 +34,13 @@ const (
 // noRaw stands in a line whose episode has no Raw.
 const noRaw = "0000000000000000000000000000000000000000000000000000000000000000"
 
-// beforeRequest cannot occur earlier in a line: inside a string its quotes would
-// be escaped, and no other object has a member "request" that holds an object.
-const beforeRequest = `,"request":{`
+// The bodies stand between these marks. A mark cannot occur earlier in a line:
+// inside a string its quotes would be escaped, and no other member of these names
+// holds an object.
+const (
+	openResponse = `"response":{"body":"`
+	openRequest  = `,"request":{"body":"`
+)
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
@@ -51,14 +55,15 @@ type lineJSON struct {
 	End      string       `json:"x-end,omitempty"`
 	Error    string       `json:"x-error,omitempty"`
 	Base64   []string     `json:"x-b64,omitempty"`
-	Chunks   [][2]int64   `json:"x-chunks,omitempty"`
+	Chunks   chunkList    `json:"x-chunks,omitempty"`
 	Response responseJSON `json:"response"`
 	Request  *requestJSON `json:"request"`
 }
 
-// A responseJSON has go-vcr v2's own fields.
+// A responseJSON has go-vcr v2's own fields. The body is cut out before the rest
+// is decoded and put in after the rest is encoded: it is most of a line.
 type responseJSON struct {
-	Body     text        `json:"body"`
+	Body     string      `json:"body"`
 	Headers  http.Header `json:"headers"`
 	Status   string      `json:"status"`
 	Code     int         `json:"code"`
@@ -68,51 +73,24 @@ type responseJSON struct {
 // A requestJSON has go-vcr v2's own fields. The form is always empty: it would
 // be a second copy of the body, and of every secret in it.
 type requestJSON struct {
-	Body    text                `json:"body"`
+	Body    string              `json:"body"`
 	Form    map[string][]string `json:"form"`
 	Headers http.Header         `json:"headers"`
 	URL     string              `json:"url"`
 	Method  string              `json:"method"`
 }
 
-// A text is a JSON string held as bytes: one copy less for a long body.
-type text []byte
-
-func (t text) MarshalJSONTo(enc *jsontext.Encoder) error {
-	quoted, err := jsontext.AppendQuote(make([]byte, 0, len(t)+len(t)/8+2), t)
-	if err != nil {
-		return err
-	}
-	return enc.WriteValue(quoted)
-}
-
-func (t *text) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
-	v, err := dec.ReadValue()
-	if err != nil {
-		return err
-	}
-	if v.Kind() != '"' {
-		return errors.New("a body must be a string")
-	}
-	*t, err = jsontext.AppendUnquote(make([]byte, 0, len(v)), v)
-	return err
-}
-
 // encodeLine writes an episode as a line with its line feed. The episode has
 // been checked.
 func encodeLine(e *Episode) ([]byte, error) {
 	j := lineJSON{Kind: e.Kind, Lane: e.Lane, Origin: e.Origin, Model: e.Model, At: e.At,
-		End: e.Response.End, Error: e.Response.Error,
+		End: e.Response.End, Error: e.Response.Error, Chunks: e.Response.Chunks,
 		Response: responseJSON{Headers: fullHeader(e.Response.Header), Status: statusText(e.Response.Status),
 			Code: e.Response.Status, Duration: e.Response.Duration.String()},
 		Request: &requestJSON{Form: map[string][]string{}, Headers: fullHeader(e.Request.Header),
 			URL: e.Request.URL, Method: e.Request.Method},
 	}
-	j.Response.Body = j.body("response", e.Response.Body)
-	j.Request.Body = j.body("request", e.Request.Body)
-	for _, c := range e.Response.Chunks {
-		j.Chunks = append(j.Chunks, [2]int64{c.AtMS, int64(c.Len)})
-	}
+	response, request := j.text("response", e.Response.Body), j.text("request", e.Request.Body)
 	raw := e.Raw
 	if raw == "" {
 		raw = noRaw
@@ -121,16 +99,24 @@ func encodeLine(e *Episode) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	rest = escape(rest)
-	line := make([]byte, 0, headLen+len(rest))
+	rest = escape(rest)[1:] // without its opening brace
+	line := make([]byte, 0, headLen+len(rest)+quotedLen(response)+quotedLen(request)+1)
 	line = append(line, openKey+e.Key+openRaw+raw+openSum+"00000000"+closeSum...)
-	line = append(line, rest[1:]...) // without its opening brace
+	line, rest = splice(line, rest, openResponse, response)
+	line, rest = splice(line, rest, openRequest, request)
+	line = append(line, rest...)
 	copy(line[sumAt:], fmt.Sprintf("%08x", lineSum(line)))
 	return append(line, '\n'), nil
 }
 
-// body returns b as a JSON string can hold it, and notes when that is base64.
-func (j *lineJSON) body(of string, b []byte) text {
+// splice moves src up to and with mark to dst, and puts a body after it.
+func splice(dst, src []byte, mark string, body []byte) (to, rest []byte) {
+	at := bytes.Index(src, []byte(mark)) + len(mark)
+	return quote(append(dst, src[:at]...), body), src[at:]
+}
+
+// text returns b as a JSON string can hold it, and notes when that is base64.
+func (j *lineJSON) text(of string, b []byte) []byte {
 	if utf8.Valid(b) {
 		return b
 	}
@@ -180,27 +166,27 @@ func isHex(b []byte) bool {
 
 // decodeLine reads a line (without its line feed), whose head has been checked.
 func decodeLine(line []byte) (Episode, error) {
-	var e Episode
-	if what := checkSum(line); what != "" {
-		return e, errors.New(what)
+	e := Episode{Key: string(line[keyAt : keyAt+hashLen]), Raw: string(line[rawAt : rawAt+hashLen])}
+	if e.Raw == noRaw {
+		e.Raw = ""
 	}
-	j, err := decodeJSON(line[headLen:])
+	p, err := takeApart(line)
+	if err != nil {
+		return e, err
+	}
+	j, err := decodeJSON(p.before, p.between, p.after)
 	if err != nil {
 		return e, err
 	}
 	if j.Request == nil {
-		return e, errors.New("the line has no request")
-	}
-	e.Key, e.Raw = string(line[keyAt:keyAt+hashLen]), string(line[rawAt:rawAt+hashLen])
-	if e.Raw == noRaw {
-		e.Raw = ""
+		return e, errNoRequest
 	}
 	e.Lane, e.Kind, e.Origin, e.Model, e.At = j.Lane, j.Kind, j.Origin, j.Model, j.At
 	e.Request = Request{Method: j.Request.Method, URL: j.Request.URL, Header: j.Request.Headers}
-	if e.Request.Body, err = j.plain("request", j.Request.Body); err != nil {
+	if e.Request.Body, err = j.body("request", p.request); err != nil {
 		return e, err
 	}
-	if e.Response, err = j.response(); err != nil {
+	if e.Response, err = j.response(p.response); err != nil {
 		return e, err
 	}
 	return e, e.check()
@@ -208,28 +194,75 @@ func decodeLine(line []byte) (Episode, error) {
 
 // decodeResponse reads only the response of a line, whose head has been checked.
 func decodeResponse(line []byte) (Response, error) {
-	if what := checkSum(line); what != "" {
-		return Response{}, errors.New(what)
-	}
-	end := bytes.Index(line, []byte(beforeRequest))
-	if end < headLen {
-		return Response{}, errors.New("the line has no request")
-	}
-	j, err := decodeJSON(line[headLen:end], '}')
+	p, err := takeApart(line)
 	if err != nil {
 		return Response{}, err
 	}
-	r, err := j.response()
+	between := p.between[:len(p.between)-len(openRequest)]
+	j, err := decodeJSON(p.before, between, []byte("}"))
+	if err != nil {
+		return Response{}, err
+	}
+	r, err := j.response(p.response)
 	if err != nil {
 		return r, err
 	}
 	return r, r.check()
 }
 
-// decodeJSON reads the members after the fixed head.
-func decodeJSON(members []byte, end ...byte) (*lineJSON, error) {
-	object := make([]byte, 0, 1+len(members)+len(end))
-	object = append(append(append(object, '{'), members...), end...)
+var errNoRequest = errors.New("the line has no response and request")
+
+// parts are a line's members with the bodies, still quoted, taken out.
+type parts struct {
+	before, response, between, request, after []byte
+}
+
+func takeApart(line []byte) (p parts, err error) {
+	if what := checkSum(line); what != "" {
+		return p, errors.New(what)
+	}
+	rest := line[headLen:]
+	var ok [4]bool
+	p.before, rest, ok[0] = cutAfter(rest, openResponse)
+	p.response, rest, ok[1] = cutString(rest)
+	p.between, rest, ok[2] = cutAfter(rest, openRequest)
+	p.request, p.after, ok[3] = cutString(rest)
+	if ok != [4]bool{true, true, true, true} {
+		return p, errNoRequest
+	}
+	return p, nil
+}
+
+func cutAfter(b []byte, mark string) (before, after []byte, ok bool) {
+	i := bytes.Index(b, []byte(mark))
+	if i < 0 {
+		return nil, nil, false
+	}
+	return b[:i+len(mark)], b[i+len(mark):], true
+}
+
+// cutString cuts b before the quote that ends the string it begins with.
+func cutString(b []byte) (quoted, rest []byte, ok bool) {
+	for at := 0; ; {
+		i := bytes.IndexByte(b[at:], '"')
+		if i < 0 {
+			return nil, nil, false
+		}
+		at += i
+		escapes := 0
+		for escapes < at && b[at-1-escapes] == '\\' {
+			escapes++
+		}
+		if escapes%2 == 0 {
+			return b[:at], b[at:], true
+		}
+		at++
+	}
+}
+
+// decodeJSON reads the members that follow the fixed head.
+func decodeJSON(members ...[]byte) (*lineJSON, error) {
+	object := append([]byte{'{'}, bytes.Join(members, nil)...)
 	j := new(lineJSON)
 	if err := json.Unmarshal(object, j, json.RejectUnknownMembers(true)); err != nil {
 		return nil, err
@@ -237,32 +270,25 @@ func decodeJSON(members []byte, end ...byte) (*lineJSON, error) {
 	return j, nil
 }
 
-func (j *lineJSON) response() (Response, error) {
-	r := Response{Status: j.Response.Code, Header: j.Response.Headers, End: j.End, Error: j.Error}
+func (j *lineJSON) response(quoted []byte) (Response, error) {
+	r := Response{Status: j.Response.Code, Header: j.Response.Headers, End: j.End, Error: j.Error, Chunks: j.Chunks}
 	var err error
-	if r.Body, err = j.plain("response", j.Response.Body); err != nil {
+	if r.Body, err = j.body("response", quoted); err != nil {
 		return r, err
 	}
 	if r.Duration, err = time.ParseDuration(j.Response.Duration); err != nil {
 		return r, err
 	}
-	if len(j.Chunks) > 0 {
-		r.Chunks = make([]Chunk, len(j.Chunks))
-	}
-	for i, c := range j.Chunks {
-		r.Chunks[i] = Chunk{AtMS: c[0], Len: int(c[1])}
-	}
 	return r, nil
 }
 
-// plain undoes body.
-func (j *lineJSON) plain(of string, t text) ([]byte, error) {
-	for _, b := range j.Base64 {
-		if b == of {
-			return base64.StdEncoding.AppendDecode(nil, t)
-		}
+// body undoes text and quote.
+func (j *lineJSON) body(of string, quoted []byte) ([]byte, error) {
+	b, err := unquote(quoted)
+	if err != nil || !slices.Contains(j.Base64, of) {
+		return b, err
 	}
-	return t, nil
+	return base64.StdEncoding.AppendDecode(nil, b)
 }
 
 // fullHeader is h with an empty map in the place of nil: go-vcr v2 hands the map

@@ -21,6 +21,7 @@ type Writer struct {
 	path    string
 	header  Header
 	options CreateOptions
+	sync    func(*os.File) error
 
 	mu      sync.Mutex
 	journal *os.File // nil when the writer has ended
@@ -67,7 +68,7 @@ func CreateWith(path string, h Header, o CreateOptions) (*Writer, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return nil, fault.Wrap(err, fault.Internal, op, "folder of cassette %q", path)
 	}
-	w := &Writer{path: path, header: h, options: o}
+	w := &Writer{path: path, header: h, options: o, sync: (*os.File).Sync}
 	f, j, err := openJournal(path, &h, o)
 	if err != nil && fault.CodeOf(err) != fault.Internal {
 		return nil, err
@@ -153,7 +154,7 @@ func (w *Writer) write(line []byte) error {
 	}
 	_, err := w.journal.Write(line)
 	if err == nil {
-		err = w.journal.Sync()
+		err = w.sync(w.journal)
 	}
 	if err != nil {
 		err = fault.Wrap(err, fault.Internal, op, "journal of cassette %q", w.path)
@@ -251,7 +252,7 @@ func (w *Writer) writeFile(name string) error {
 	if _, err := fmt.Fprintf(f, endLineText, len(w.sums), fmt.Sprintf("%08x", sum.Sum32())); err != nil {
 		return err
 	}
-	return errors.Join(f.Sync(), f.Close())
+	return errors.Join(w.sync(f), f.Close())
 }
 
 // compare reads the written file back: every line must be the one that was
