@@ -3,6 +3,7 @@ package ledger
 import (
 	"fmt"
 	"math"
+	"strings"
 	"time"
 
 	"github.com/soundstage-dev/soundstage/harness/fault"
@@ -67,6 +68,40 @@ func Format(pico int64) string {
 		cents++
 	}
 	return fmt.Sprintf("$%d.%02d", cents/100, cents%100)
+}
+
+// ParseDollars reads an amount as a person writes it: "2.50", "$0.01". It takes no
+// signs, no exponents and no more than twelve places.
+func ParseDollars(text string) (int64, error) {
+	bad := func() (int64, error) {
+		return 0, fault.New(fault.Invalid, "ledger.dollars", "%q is not an amount in dollars", clip(text, 40)).WithHint(`Write dollars, like "2.50".`)
+	}
+	whole, part, _ := strings.Cut(strings.TrimPrefix(text, "$"), ".")
+	if whole+part == "" || len(whole) > 7 || len(part) > 12 {
+		return bad()
+	}
+	digits := whole + part + strings.Repeat("0", 12-len(part))
+	var n int64
+	for _, d := range []byte(digits) {
+		if d < '0' || d > '9' {
+			return bad()
+		}
+		shifted, ok := mul(n, 10)
+		if ok {
+			n, ok = add(shifted, int64(d-'0'))
+		}
+		if !ok {
+			return bad()
+		}
+	}
+	return n, nil
+}
+
+func clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return strings.ToValidUTF8(s[:n], "") + "…"
 }
 
 // add is a + b, and whether that fits.

@@ -17,10 +17,11 @@ func TestMemory(t *testing.T) {
 }
 
 // One dollar and five dollars for a million tokens.
-var prices = ledger.NewPriceList(map[string]model.Price{
+var prices = ledger.NewPriceList(map[string]*model.Price{
 	"a/cheap":  {Input: 1_000_000, Output: 5_000_000, CacheRead: 100_000, CacheWrite: 1_250_000},
 	"a/bare":   {Input: 1_000_000, Output: 5_000_000},
 	"a/free":   {},
+	"a/nil":    nil,
 	"a/absurd": {Input: math.MaxInt64, Output: 1},
 })
 
@@ -147,12 +148,12 @@ func TestOverflow(t *testing.T) {
 }
 
 func TestDigestIsOfThePrices(t *testing.T) {
-	a := map[string]model.Price{"x": {Input: 1, Output: 2}, "y": {Input: 3}}
-	b := map[string]model.Price{"y": {Input: 3}, "x": {Input: 1, Output: 2}, "free": {}}
+	a := map[string]*model.Price{"x": {Input: 1, Output: 2}, "y": {Input: 3}}
+	b := map[string]*model.Price{"y": {Input: 3}, "x": {Input: 1, Output: 2}, "free": {}}
 	if ledger.NewPriceList(a).Digest() != ledger.NewPriceList(b).Digest() {
 		t.Error("equal lists have different digests")
 	}
-	b["x"] = model.Price{Input: 1, Output: 3}
+	b["x"] = &model.Price{Input: 1, Output: 3}
 	if ledger.NewPriceList(a).Digest() == ledger.NewPriceList(b).Digest() {
 		t.Error("different lists have one digest")
 	}
@@ -179,4 +180,30 @@ func TestFormat(t *testing.T) {
 			t.Errorf("Format(%d) = %s, want %s", pico, got, want)
 		}
 	}
+}
+
+func TestParseDollars(t *testing.T) {
+	for text, want := range map[string]int64{
+		"0": 0, "2.50": 2_500_000_000_000, "$0.01": 10_000_000_000, "0.000000000001": 1, ".5": 500_000_000_000, "9223372": 9_223_372_000_000_000_000,
+	} {
+		if got, err := ledger.ParseDollars(text); err != nil || got != want {
+			t.Errorf("ParseDollars(%q) = %d, %v, want %d", text, got, err, want)
+		}
+	}
+	for _, text := range []string{"", "$", ".", "-1", "+1", "1e3", "1,50", "1.2.3", "0.0000000000001", "9223373", "99999999999999999999", " 1", "0x1", "١"} {
+		if got, err := ledger.ParseDollars(text); fault.CodeOf(err) != fault.Invalid || fault.HintOf(err) == "" {
+			t.Errorf("ParseDollars(%q) = %d, %v, want %s", text, got, err, fault.Invalid)
+		}
+	}
+}
+
+func FuzzParseDollars(f *testing.F) {
+	for _, s := range []string{"0", "2.50", "$0.01", "x", "1.2.3"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		if n, err := ledger.ParseDollars(s); err == nil && n < 0 {
+			t.Errorf("ParseDollars(%q) = %d", s, n)
+		}
+	})
 }

@@ -23,13 +23,15 @@ type PriceList struct {
 	digest string
 }
 
-// NewPriceList makes a list. A price of nothing in and nothing out is not a known
-// price and is left out.
-func NewPriceList(prices map[string]model.Price) PriceList {
-	known := maps.Clone(prices)
-	maps.DeleteFunc(known, func(_ string, p model.Price) bool {
-		return p.Input == 0 && p.Output == 0 || p.Input < 0 || p.Output < 0 || p.CacheRead < 0 || p.CacheWrite < 0
-	})
+// NewPriceList makes a list of what a catalogue or a cassette's x-prices say. Nil,
+// and a price of nothing in and nothing out, are not known prices and are left out.
+func NewPriceList(prices map[string]*model.Price) PriceList {
+	known := map[string]model.Price{}
+	for ref, p := range prices {
+		if p != nil && (p.Input > 0 || p.Output > 0) && min(p.Input, p.Output, p.CacheRead, p.CacheWrite) >= 0 {
+			known[ref] = *p
+		}
+	}
 	h := sha256.New()
 	for _, ref := range slices.Sorted(maps.Keys(known)) {
 		p := known[ref]

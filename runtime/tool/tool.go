@@ -91,20 +91,23 @@ type Reply[Out any] struct {
 	Text   string        // what a model reads; "" is the JSON of Out
 	Blocks []model.Blob  // images
 	Review *draft.Review // a draft was composed: its card
-	Show   *Show         // something for the person's screen
-	Reveal []string      // ids that replace the revealed deferred set (capability.find)
+	// Receipt says how a draft ended: change.apply and change.discard set it.
+	Receipt *draft.Receipt
+	Show    *Show    // something for the person's screen
+	Reveal  []string // ids that replace the revealed deferred set (capability.find)
 }
 
 // A Result is a Reply after its Out became JSON. Skins read its parts, never its
 // prose.
 type Result struct {
-	Text       string        `json:"text"`
-	Structured []byte        `json:"structured,omitempty"` // canonical JSON, an object
-	Blocks     []model.Blob  `json:"blocks,omitempty"`
-	Review     *draft.Review `json:"review,omitempty"`
-	Show       *Show         `json:"show,omitempty"`
-	Reveal     []string      `json:"reveal,omitempty"`
-	Handle     string        `json:"handle,omitempty"` // set where Text was cut: the whole is behind it
+	Text       string         `json:"text"`
+	Structured []byte         `json:"structured,omitempty"` // canonical JSON, an object
+	Blocks     []model.Blob   `json:"blocks,omitempty"`
+	Review     *draft.Review  `json:"review,omitempty"`
+	Receipt    *draft.Receipt `json:"receipt,omitempty"`
+	Show       *Show          `json:"show,omitempty"`
+	Reveal     []string       `json:"reveal,omitempty"`
+	Handle     string         `json:"handle,omitempty"` // set where Text was cut: the whole is behind it
 }
 
 // Show puts something on the person's screen. Its bytes never reach a model.
