@@ -66,7 +66,7 @@ type Draft struct {
 
 // A Proposal is what a capability's preview gives: one operation and its result.
 type Proposal struct {
-	Baseline store.Piece // as it was read; zero, but for the Ref, to create
+	Baseline store.Piece // what Service.Base gave; zero, but for the Ref, to create
 	Create   bool
 	Proposed store.Piece
 	Op       Op
@@ -91,6 +91,12 @@ type Receipt struct {
 	Target   store.Ref `json:"target"`
 	Revision int64     `json:"revision"` // the one that was written; 0 if none was
 	Detail   string    `json:"detail"`
+}
+
+// A Checker parses a proposed piece again, as its kind demands. It is the
+// studio's.
+type Checker interface {
+	CheckPiece(ctx context.Context, p store.Piece) error
 }
 
 // Drafts is where drafts are kept so that they survive a restart.
