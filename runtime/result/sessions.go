@@ -1,0 +1,49 @@
+package result
+
+import (
+	"context"
+	"sync"
+)
+
+// Sessions holds a Store for each session. It is safe for concurrent use. Make one
+// with NewSessions.
+type Sessions struct {
+	mu     sync.Mutex
+	stores map[string]*Store
+}
+
+// NewSessions returns a Sessions without any.
+func NewSessions() *Sessions { return &Sessions{stores: map[string]*Store{}} }
+
+// For is the session's store, made on first use. A session that ended keeps its
+// ended store, so that its handles are [CodeExpired] and not [CodeUnknown].
+func (s *Sessions) For(session string) *Store {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	st, ok := s.stores[session]
+	if !ok {
+		st = New()
+		s.stores[session] = st
+	}
+	return st
+}
+
+// End drops what the session kept.
+func (s *Sessions) End(session string) { s.For(session).end() }
+
+func (s *Store) end() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ended, s.kept, s.total = true, nil, 0
+}
+
+// Put keeps text for a session and returns its handle.
+func (s *Sessions) Put(_ context.Context, session, text string) (string, error) {
+	h, err := s.For(session).Put(text)
+	return string(h), err
+}
+
+// Text is the whole result behind a handle of a session.
+func (s *Sessions) Text(session, handle string) (string, error) {
+	return s.For(session).Text(Handle(handle))
+}

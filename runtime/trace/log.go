@@ -1,0 +1,277 @@
+package trace
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/soundstage-dev/soundstage/harness/canon"
+	"github.com/soundstage-dev/soundstage/harness/clock"
+	"github.com/soundstage-dev/soundstage/harness/fault"
+)
+
+// MaxLine is the longest line, in bytes with its line end.
+const MaxLine = 32 << 20
+
+// The codes of this package.
+const (
+	CodeNewer   fault.Code = "TRACE_NEWER"   // written by a newer version
+	CodeDamaged fault.Code = "TRACE_DAMAGED" // a line that is not an event, or not in order
+	CodeTooLong fault.Code = "TRACE_TOO_LONG"
+	CodeMissing fault.Code = "TRACE_MISSING" // no such file
+	CodeClosed  fault.Code = "TRACE_CLOSED"  // Record after Close
+)
+
+// Options are the doors of a Log. Session and Clock are needed.
+type Options struct {
+	Session string
+	Clock   clock.Clock
+	// Mask hides what must not reach a disk; nil hides nothing. It gets text and gives
+	// text back, and masking twice is masking once.
+	Mask func([]byte) []byte
+}
+
+// A Log appends events to one file. It is safe for concurrent use by one process;
+// a session has one owner at a time. Make one with Open.
+type Log struct {
+	opt  Options
+	path string
+
+	mu     sync.Mutex
+	f      *os.File
+	seq    int64
+	closed bool
+	// grown is closed and replaced when an event was written, to wake who follows.
+	grown chan struct{}
+}
+
+// Open opens the file at path for appending, and makes it, and its folder's entry,
+// if it is not there. The numbers go on behind the last whole event; a torn last
+// line, which a crash left, is cut off.
+func Open(path string, opt Options) (*Log, error) {
+	const op = "trace.open"
+	if opt.Session == "" || opt.Clock == nil {
+		panic("trace: Open needs a session and a clock")
+	}
+	seq, isNew, err := mend(path)
+	if err != nil {
+		return nil, err
+	}
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		return nil, fault.Wrap(err, CodeMissing, op, "open the trace %q", path).
+			WithHint("check that its folder is there and may be written")
+	}
+	if isNew { // its name must survive a power cut too
+		if err := syncDir(filepath.Dir(path)); err != nil {
+			_ = f.Close() // the first error says more
+			return nil, fault.Wrap(err, fault.Internal, op, "keep the name of the trace %q", path)
+		}
+	}
+	return &Log{opt: opt, path: path, f: f, seq: seq, grown: make(chan struct{})}, nil
+}
+
+// mend reads an existing file, cuts off a torn last line, and returns the number of
+// the last event.
+func mend(path string) (seq int64, isNew bool, err error) {
+	const op = "trace.open"
+	f, err := os.Open(path)
+	if os.IsNotExist(err) {
+		return 0, true, nil
+	}
+	if err != nil {
+		return 0, false, fault.Wrap(err, CodeMissing, op, "open the trace %q", path)
+	}
+	r := newReader(f)
+	for err == nil {
+		_, err = r.next()
+	}
+	info, serr := f.Stat()
+	_ = f.Close() // it was only read
+	switch {
+	case err != io.EOF:
+		return 0, false, fault.Wrap(err, fault.CodeOf(err), op, "read the trace %q", path)
+	case serr != nil:
+		return 0, false, fault.Wrap(serr, fault.Internal, op, "look at the trace %q", path)
+	case info.Size() == r.whole:
+		return r.seq, false, nil
+	}
+	if err := os.Truncate(path, r.whole); err != nil {
+		return 0, false, fault.Wrap(err, fault.Internal, op, "cut a torn line off the trace %q", path)
+	}
+	return r.seq, false, nil
+}
+
+// Record appends one event and returns it as it stands in the file. It is one
+// write(2), so that a crash leaves whole lines and at most one torn one. It is not
+// on the platter before Sync.
+//
+// Text that is not UTF-8 is kept with U+FFFD in place of what is not.
+func (l *Log) Record(ctx context.Context, turn int, p Payload) (Event, error) {
+	const op = "trace.record"
+	// What happened is written down also when the caller is gone: a cancelled turn
+	// has an end too. ctx is for backends that can wait.
+	_ = ctx
+	data, err := encode(p, l.opt.Mask)
+	if err != nil {
+		return Event{}, fault.Wrap(err, fault.Internal, op, "encode %q", p.EventType())
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed {
+		return Event{}, fault.New(CodeClosed, op, "the trace %q is closed", l.path)
+	}
+	e := Event{V: Version, Seq: l.seq + 1, At: l.opt.Clock.Now().UTC().Truncate(1e6), Session: l.opt.Session, Turn: turn, Type: p.EventType(), Data: data}
+	line, err := appendLine(nil, e)
+	if err != nil {
+		return Event{}, fault.Wrap(err, fault.Internal, op, "encode %q", e.Type)
+	}
+	if len(line) > MaxLine {
+		return Event{}, fault.New(CodeTooLong, op, "the event %q has %d bytes, the most is %d", e.Type, len(line), MaxLine).
+			WithHint("keep long results behind a handle and images small")
+	}
+	if err := l.append(line); err != nil {
+		return Event{}, fault.Wrap(err, fault.Internal, op, "append to the trace %q", l.path).
+			WithHint("make room on the disk and repeat")
+	}
+	l.seq++
+	close(l.grown)
+	l.grown = make(chan struct{})
+	return e, nil
+}
+
+// append writes line whole or not at all: what a full disk cut short is taken back,
+// so that the next line begins a line.
+func (l *Log) append(line []byte) error {
+	n, err := l.f.Write(line)
+	if err == nil {
+		return nil
+	}
+	if n > 0 {
+		if info, serr := l.f.Stat(); serr == nil {
+			_ = os.Truncate(l.path, info.Size()-int64(n)) // if this fails too, reading says so
+		}
+	}
+	return err
+}
+
+// Sync puts all events on the disk. It is called at the end of a turn.
+func (l *Log) Sync() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed {
+		return fault.New(CodeClosed, "trace.sync", "the trace %q is closed", l.path)
+	}
+	if err := l.f.Sync(); err != nil {
+		return fault.Wrap(err, fault.Internal, "trace.sync", "sync the trace %q", l.path)
+	}
+	return nil
+}
+
+// Close syncs and closes the file. Who follows gets an end. Closing twice is
+// harmless.
+func (l *Log) Close() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed {
+		return nil
+	}
+	l.closed = true
+	close(l.grown)
+	err := l.f.Sync()
+	if cerr := l.f.Close(); err == nil {
+		err = cerr
+	}
+	if err != nil {
+		return fault.Wrap(err, fault.Internal, "trace.close", "close the trace %q", l.path)
+	}
+	return nil
+}
+
+// Seq is the number of the last event; 0 before the first.
+func (l *Log) Seq() int64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.seq
+}
+
+// appendLine adds e as one line, its fields in a fixed order.
+func appendLine(b []byte, e Event) ([]byte, error) {
+	head, err := json.Marshal(struct { // Event without its data
+		V       int    `json:"v"`
+		Seq     int64  `json:"seq"`
+		At      string `json:"at"`
+		Session string `json:"session"`
+		Turn    int    `json:"turn,omitempty"`
+		Type    string `json:"type"`
+	}{e.V, e.Seq, e.At.Format(timeFormat), e.Session, e.Turn, e.Type})
+	if err != nil {
+		return nil, err
+	}
+	b = append(b, head[:len(head)-1]...)
+	b = append(b, `,"data":`...)
+	b = append(b, e.Data...)
+	return append(b, "}\n"...), nil
+}
+
+// timeFormat is fixed in length, so that lines of equal events are equal.
+const timeFormat = "2006-01-02T15:04:05.000Z"
+
+// encode is the canonical JSON of p, masked.
+func encode(p Payload, mask func([]byte) []byte) ([]byte, error) {
+	// encoding/json replaces what is not UTF-8, which canon would refuse.
+	raw, err := json.Marshal(p)
+	if err != nil {
+		return nil, err
+	}
+	if mask == nil {
+		return canon.JSON(raw)
+	}
+	return maskJSON(raw, mask)
+}
+
+// maskJSON masks every text in raw by itself, unescaped, then the whole, where the
+// name of a field may say that its value is a secret. What comes out is JSON
+// whatever mask does: a whole that it broke is left as it was masked text by text.
+func maskJSON(raw []byte, mask func([]byte) []byte) ([]byte, error) {
+	n, err := canon.ParseTree(raw)
+	if err != nil {
+		return nil, err
+	}
+	raw, err = canon.JSON(maskTree(n, mask).Bytes())
+	if err != nil {
+		return nil, err
+	}
+	masked := mask(bytes.Clone(raw))
+	if out, err := canon.JSON(masked); err == nil && len(out) > 0 && out[0] == '{' {
+		return out, nil
+	}
+	return raw, nil
+}
+
+func maskTree(n *canon.Node, mask func([]byte) []byte) *canon.Node {
+	switch n.Kind() {
+	case canon.String:
+		return canon.NewText(string(mask([]byte(n.Text()))))
+	case canon.Array:
+		var items []*canon.Node
+		for _, it := range n.Items() {
+			items = append(items, maskTree(it, mask))
+		}
+		return canon.NewArray(items...)
+	case canon.Object:
+		o := canon.NewObject()
+		for name, v := range n.Members() {
+			name = string(mask([]byte(name)))
+			if err := o.Set(canon.JoinPointer(name), maskTree(v, mask)); err != nil {
+				panic("trace: a field cannot be set: " + err.Error()) // the name came out of an object
+			}
+		}
+		return o
+	}
+	return n
+}
