@@ -96,8 +96,31 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case t.fail != nil:
 		writeFailure(w, wr, *t.fail, t.number)
 	default:
-		writeReply(w, wr, a, said)
+		s.say(w, wr, a, said, t)
 	}
+}
+
+// say sends a reply.
+func (s *Server) say(w http.ResponseWriter, wr wire, a ask, r reply, t turn) {
+	cut := r.cutAfter > 0
+	if !a.stream {
+		w.Header().Set(wr.idName, id("req_", 24, r.turn, 0))
+		writeWhole(w, wr.whole(a, r), cut)
+		return
+	}
+	events := wr.stream(a, r)
+	if cut {
+		if r.cutAfter >= len(events) {
+			s.refuse(w, wr, http.StatusBadRequest, fault.New(CodeUnfit, "upstream.serve",
+				"%s is cut after event %d, but has only %d as %s", t.where(s.script), r.cutAfter, len(events), wr.name).
+				WithHint("lower cut_after or say more"))
+			return
+		}
+		events = events[:r.cutAfter]
+	}
+	w.Header().Set(wr.idName, id("req_", 24, r.turn, 0))
+	w.Header().Set("Content-Type", wr.media)
+	writeStream(w, events, cut)
 }
 
 // take finds the next turn of the request's lane, checks it and uses it up. A turn

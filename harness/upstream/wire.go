@@ -52,26 +52,17 @@ func encode(v any) []byte {
 	return bytes.TrimRight(b.Bytes(), "\n")
 }
 
-// writeReply sends a reply. Each event is flushed: it is one chunk for the client.
-func writeReply(w http.ResponseWriter, wr wire, a ask, r reply) {
-	w.Header().Set(wr.idName, id("req_", 24, r.turn, 0))
-	if !a.stream {
-		writeWhole(w, wr.whole(a, r), r.cutAfter > 0)
-		return
-	}
-	w.Header().Set("Content-Type", wr.media)
+// writeStream sends events and flushes each: it is one chunk for the client.
+func writeStream(w http.ResponseWriter, events []event, cut bool) {
 	w.WriteHeader(http.StatusOK)
 	flusher := http.NewResponseController(w)
-	for i, e := range wr.stream(a, r) {
-		if r.cutAfter > 0 && i == r.cutAfter {
-			panic(http.ErrAbortHandler)
-		}
+	for _, e := range events {
 		if _, err := w.Write(e.bytes()); err != nil {
 			return // the client left
 		}
 		_ = flusher.Flush() // a recorder in a test may not flush
 	}
-	if r.cutAfter > 0 {
+	if cut {
 		panic(http.ErrAbortHandler)
 	}
 }
