@@ -32,7 +32,10 @@ func Parse(name string, data []byte) (*Script, error) {
 	if err := r.script(doc.Content[0], s); err != nil {
 		return nil, err
 	}
-	return s, r.check(s)
+	if err := r.check(s); err != nil {
+		return nil, err
+	}
+	return s, nil
 }
 
 func (r source) script(n *yaml.Node, s *Script) error {

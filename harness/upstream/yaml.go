@@ -20,7 +20,7 @@ type source struct{ name string }
 // errorf makes an error that names the file and the line.
 func (r source) errorf(n *yaml.Node, format string, args ...any) error {
 	return fault.New(CodeScript, "upstream.parse", "%s:%d: %s", r.name, max(n.Line, 1), fmt.Sprintf(format, args...)).
-		WithHint("read the format with `soundstage docs upstream-scripts` or in docs/reference/upstream-scripts.md")
+		WithHint("the format is in docs/reference/upstream-scripts.md")
 }
 
 // A field reads the value of one key.
