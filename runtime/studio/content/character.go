@@ -189,6 +189,9 @@ func (Characters) Title(body []byte) (string, error) {
 	return titleOf(c), err
 }
 
+// Referenced says that nothing names a character yet.
+func (Characters) Referenced() bool { return false }
+
 // titleOf is the name as lists show it, cut at their bound.
 func titleOf(c Character) string {
 	if utf8.RuneCountInString(c.Identity.Name) <= store.MaxTitle {

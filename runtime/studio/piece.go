@@ -1,0 +1,132 @@
+package studio
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/soundstage-dev/soundstage/harness/canon"
+	"github.com/soundstage-dev/soundstage/harness/fault"
+	"github.com/soundstage-dev/soundstage/runtime/draft"
+	"github.com/soundstage-dev/soundstage/runtime/store"
+	"github.com/soundstage-dev/soundstage/runtime/tool"
+)
+
+// DeleteIn names the piece to remove.
+type DeleteIn struct {
+	Kind     string `json:"kind" jsonschema:"the kind of the piece, such as character"`
+	ID       string `json:"id" jsonschema:"the id of the piece, as studio.list shows it"`
+	Revision int64  `json:"revision,omitempty" jsonschema:"delete only if the piece is still at this revision; leave out for whatever is there"`
+}
+
+// DeleteOut is the receipt of a removal.
+type DeleteOut struct {
+	Kind     string `json:"kind"`
+	ID       string `json:"id"`
+	Title    string `json:"title"`
+	Revision int64  `json:"revision"` // the last one it had
+	Deleted  bool   `json:"deleted"`
+	Note     string `json:"note,omitempty"`
+}
+
+func deleteTool(d Deps) tool.Tool {
+	return tool.New(tool.Spec{
+		ID: "studio.delete", Title: "Delete a piece", Effect: tool.Apply, Exposure: tool.Direct, Concurrency: "piece:{kind}/{id}",
+		Summary: "Delete one piece from the studio.",
+		Description: "It is removed at once, without a draft; a person can restore it from its history. " +
+			"References are not checked: pieces that name this one are left as they are.",
+	}, func(ctx context.Context, call tool.Call, in DeleteIn) (tool.Reply[DeleteOut], error) {
+		const op = "studio.delete"
+		none := tool.Reply[DeleteOut]{}
+		ref := store.Ref{Kind: in.Kind, ID: in.ID}
+		p, err := d.stored(ctx, op, ref, 0)
+		if err != nil {
+			return none, err
+		}
+		if in.Revision != 0 && in.Revision != p.Revision {
+			return none, fault.New(fault.Stale, op, "%s is at revision %d, not %d; nothing was deleted", ref, p.Revision, in.Revision).
+				WithHint("read the piece again before deleting it")
+		}
+		stamp := store.Stamp{At: d.Clock.Now(), Session: call.Session, Seq: call.Seq, Cause: op}
+		if err := d.Store.Delete(ctx, ref, p.Revision, stamp); err != nil {
+			return none, err
+		}
+		out := DeleteOut{Kind: p.Kind, ID: p.ID, Title: p.Title, Revision: p.Revision, Deleted: true}
+		if d.Kinds.referenced(p.Kind) {
+			out.Note = "references from other pieces were not checked"
+		}
+		return tool.Reply[DeleteOut]{Out: out}, nil
+	})
+}
+
+// DuplicateIn names the piece to copy.
+type DuplicateIn struct {
+	Kind  string `json:"kind" jsonschema:"the kind of the piece, such as character"`
+	ID    string `json:"id" jsonschema:"the id of the piece to copy"`
+	NewID string `json:"new_id,omitempty" jsonschema:"the id of the copy: lower case letters, digits and dashes; the old id with -copy if left out"`
+}
+
+// Drafted is what a tool gives that composed a draft.
+type Drafted struct {
+	Draft    string         `json:"draft"`
+	Target   string         `json:"target"`
+	Create   bool           `json:"create"`
+	Changes  []draft.Change `json:"changes"`
+	Warnings []string       `json:"warnings,omitempty"`
+	Impact   []draft.Impact `json:"impact,omitempty"`
+	Saved    bool           `json:"saved"` // always false: a draft writes nothing
+	Next     string         `json:"next"`
+}
+
+// ReplyOf is the reply of a tool that composed op into d.
+func ReplyOf(d draft.Draft, op draft.Op) tool.Reply[Drafted] {
+	review := draft.ReviewOf(d)
+	return tool.Reply[Drafted]{
+		Review: &review,
+		Out: Drafted{
+			Draft: d.ID, Target: d.Proposed.Ref.String(), Create: d.Create,
+			Changes: op.Changes, Warnings: op.Warnings, Impact: op.Impact,
+			Next: "nothing is saved yet: compose more changes, or call change.apply with this draft",
+		},
+	}
+}
+
+func duplicateTool(d Deps) tool.Tool {
+	return tool.New(tool.Spec{
+		ID: "studio.piece.duplicate", Title: "Duplicate a piece", Effect: tool.Draft, Exposure: tool.Deferred,
+		Domain: "studio", Area: "piece", Action: "duplicate", Aliases: []string{"copy", "clone", "fork", "template"},
+		Concurrency: "piece:{kind}/{new_id}",
+		Summary:     "Copy one stored piece to a new id, as a draft.",
+		Description: "The copy carries the body, the platform profiles and the imported original, so that exports of it lose nothing. " +
+			"An id that is taken is refused.",
+	}, func(ctx context.Context, call tool.Call, in DuplicateIn) (tool.Reply[Drafted], error) {
+		const op = "studio.piece.duplicate"
+		none := tool.Reply[Drafted]{}
+		p, err := d.stored(ctx, op, store.Ref{Kind: in.Kind, ID: in.ID}, 0)
+		if err != nil {
+			return none, err
+		}
+		id := in.NewID
+		if id == "" {
+			id = in.ID + "-copy"
+		}
+		input, err := canon.Marshal(in)
+		if err != nil {
+			return none, err
+		}
+		c := p
+		c.ID, c.Revision = id, 0
+		if err := store.CheckRef(c.Ref); err != nil {
+			return none, err
+		}
+		o := draft.Op{Capability: op, Input: string(input), Changes: []draft.Change{
+			{Path: "", Label: "Copy of", After: fmt.Sprintf("%s at revision %d", p.Ref, p.Revision)},
+		}}
+		made, err := d.Drafts.Compose(ctx, call.Session, draft.Proposal{
+			Baseline: store.Piece{Ref: c.Ref}, Create: true, Proposed: c, Op: o,
+		})
+		if err != nil {
+			return none, err
+		}
+		return ReplyOf(made, o), nil
+	})
+}
