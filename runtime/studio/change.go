@@ -29,7 +29,7 @@ type QueryIn struct {
 
 // QueryOut has the part that the action asked for.
 type QueryOut struct {
-	Drafts     []DraftRow        `json:"drafts,omitempty"`
+	Drafts     []DraftRow        `json:"drafts,omitzero"`
 	Draft      *DraftFull        `json:"draft,omitempty"`
 	Validation *draft.Validation `json:"validation,omitempty"`
 	Text       string            `json:"text,omitempty"` // a page of a long draft
@@ -168,7 +168,7 @@ func applyTool(d Deps) tool.Tool {
 		if err != nil {
 			return tool.Reply[ReceiptOut]{}, draftMiss(err)
 		}
-		return tool.Reply[ReceiptOut]{Out: ReceiptOut{
+		return tool.Reply[ReceiptOut]{Receipt: &r, Out: ReceiptOut{
 			Draft: r.Draft, Outcome: r.Outcome, Target: r.Target.String(), Revision: r.Revision, Detail: r.Detail,
 		}}, nil
 	})
@@ -189,6 +189,7 @@ func discardTool(d Deps) tool.Tool {
 		if err != nil {
 			return tool.Reply[DraftRow]{}, draftMiss(err)
 		}
-		return tool.Reply[DraftRow]{Out: rowOf(dr, call)}, nil
+		r := draft.Receipt{Draft: dr.ID, Outcome: dr.State, Target: dr.Proposed.Ref, Detail: dr.Reason}
+		return tool.Reply[DraftRow]{Out: rowOf(dr, call), Receipt: &r}, nil
 	})
 }

@@ -40,7 +40,7 @@ type ResultOut struct {
 	Text       string      `json:"text,omitempty"`
 	Offset     int         `json:"offset,omitempty"`
 	NextOffset int         `json:"next_offset,omitempty"`
-	Rows       []ResultRow `json:"rows,omitempty"`
+	Rows       []ResultRow `json:"rows,omitzero"`
 	More       bool        `json:"more,omitempty"` // there are more rows than were asked for
 }
 

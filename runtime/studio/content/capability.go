@@ -38,7 +38,7 @@ type target struct{ id, variant string }
 
 // edit runs one pure operation over the caller's present proposal for a character,
 // and composes what it gives. op must not keep the character.
-func (d Deps) edit(ctx context.Context, call tool.Call, capability string, at target, in any, op func(*Fields) error) (tool.Reply[studio.Drafted], error) {
+func edit[In any](ctx context.Context, d Deps, call tool.Call, capability string, at target, in In, op func(*Fields) error) (tool.Reply[studio.Drafted], error) {
 	none := tool.Reply[studio.Drafted]{}
 	ref := store.Ref{Kind: KindCharacter, ID: at.id}
 	if err := store.CheckRef(ref); err != nil {
@@ -72,7 +72,7 @@ func (d Deps) edit(ctx context.Context, call tool.Call, capability string, at ta
 			WithHint("read the character, and give only fields that should be different")
 	}
 	proposed.Title = titleOf(c)
-	return d.compose(ctx, call, capability, in, draft.Proposal{Baseline: base.Piece, Proposed: proposed})
+	return compose(ctx, d, call, capability, in, draft.Proposal{Baseline: base.Piece, Proposed: proposed})
 }
 
 // fields is the base path, or that of a variant.
@@ -94,7 +94,7 @@ func (c *Character) fields(variant string) (*Fields, error) {
 	return nil, e.WithHint("use one of %s, or leave variant out", strings.Join(ids, ", "))
 }
 
-func (d Deps) compose(ctx context.Context, call tool.Call, capability string, in any, p draft.Proposal) (tool.Reply[studio.Drafted], error) {
+func compose[In any](ctx context.Context, d Deps, call tool.Call, capability string, in In, p draft.Proposal) (tool.Reply[studio.Drafted], error) {
 	none := tool.Reply[studio.Drafted]{}
 	if _, err := ParseCharacter(p.Proposed.Body); err != nil {
 		return none, err

@@ -51,7 +51,7 @@ func createTool(d Deps) tool.Tool {
 		if err := store.CheckRef(ref); err != nil {
 			return none, err
 		}
-		return d.compose(ctx, call, "studio.character.create", in, draft.Proposal{
+		return compose(ctx, d, call, "studio.character.create", in, draft.Proposal{
 			Baseline: store.Piece{Ref: ref}, Create: true,
 			Proposed: store.Piece{Ref: ref, Title: titleOf(c), Body: body},
 		})
