@@ -16,7 +16,7 @@ import (
 // stream of 8 KB.
 func bigEpisode(i int) cassette.Episode {
 	e := episode(fmt.Sprint(i))
-	e.Request.Body = []byte(`{"messages":[{"role":"user","content":"` + strings.Repeat("Ein Satz, \\\"zitiert\\\", mit Ümlaut.\\n", 560) + fmt.Sprint(i) + `"}]}`)
+	e.Request.Body = []byte(`{"messages":[{"role":"user","content":"` + strings.Repeat("Ein Satz, \\\"zitiert\\\", mit Ümlaut.\\n", 530) + fmt.Sprint(i) + `"}]}`)
 	frame := "event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":\"some words\"}}\n\n"
 	e.Response.Body = bytes.Repeat([]byte(frame), 8000/len(frame))
 	e.Response.Chunks = nil
@@ -83,6 +83,21 @@ func BenchmarkOpen(b *testing.B) {
 				}
 			}
 			b.ReportMetric(float64(info.Size())/1e6, "file-MB")
+		})
+	}
+}
+
+// BenchmarkReadFile is the floor under BenchmarkOpen: the bytes alone.
+func BenchmarkReadFile(b *testing.B) {
+	for _, n := range []int{10, 5000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			path := bigFile(b, n)
+			defer reportCPU(b)()
+			for b.Loop() {
+				if _, err := os.ReadFile(path); err != nil {
+					b.Fatal(err)
+				}
+			}
 		})
 	}
 }

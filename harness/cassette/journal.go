@@ -44,7 +44,7 @@ func Resume(path string) ([]Episode, error) {
 // end. A missing journal is an empty one.
 func readJournal(path string) (journalText, error) {
 	name := journalPath(path)
-	data, err := readFile(name)
+	data, _, err := readFile(name)
 	if fault.CodeOf(err) == CodeMissing {
 		return journalText{}, nil
 	}
