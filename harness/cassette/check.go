@@ -51,7 +51,7 @@ func (r *Response) check() error {
 	switch {
 	case !slices.Contains([]string{"", "cut", "cancelled", "error"}, r.End):
 		return fmt.Errorf("end %q is not cut, cancelled, error or empty", clip(r.End))
-	case r.Status < 0 || r.Status > 999 || (r.Status < 100) != (r.End == "error" && r.Status == 0):
+	case (r.Status == 0) != (r.End == "error") || (r.Status != 0 && (r.Status < 100 || r.Status > 999)):
 		return fmt.Errorf("status %d does not fit end %q", r.Status, r.End)
 	case r.Duration < 0:
 		return fmt.Errorf("duration %s is negative", r.Duration)

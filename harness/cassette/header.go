@@ -60,7 +60,7 @@ func encodeHeader(h *Header, empty bool) ([]byte, error) {
 // empty is true for a file that says it has no episodes. A newer format is
 // returned with newer set and nothing else read.
 func parseHeader(data []byte) (h Header, rest []byte, empty bool, err error) {
-	r := headerReader{rest: data[:min(len(data), MaxHeader)]}
+	r := headerReader{rest: data[:min(len(data), MaxHeader)], looked: 1}
 	if !bytes.HasPrefix(r.rest, []byte(topLines)) {
 		return h, nil, false, r.fail("the file does not begin with %q", topLines)
 	}
@@ -99,8 +99,9 @@ func parseHeader(data []byte) (h Header, rest []byte, empty bool, err error) {
 
 // A headerReader takes the header apart line by line.
 type headerReader struct {
-	rest []byte
-	line int // lines read
+	rest   []byte
+	line   int // lines read
+	looked int // the line last looked at: it is to blame
 }
 
 // A headerError names the line of a header that is wrong.
@@ -120,7 +121,7 @@ func lineOf(err error) int {
 }
 
 func (r *headerReader) fail(format string, args ...any) error {
-	return &headerError{r.line + 1, fmt.Sprintf(format, args...)}
+	return &headerError{r.looked, fmt.Sprintf(format, args...)}
 }
 
 // at is the offset in data at which the rest begins.
@@ -129,6 +130,7 @@ func (r *headerReader) at(data []byte) int { return min(len(data), MaxHeader) - 
 // field takes a line that begins with name; ok is false when the next line does
 // not.
 func (r *headerReader) field(name string) (value string, ok bool) {
+	r.looked = r.line + 1
 	end := bytes.IndexByte(r.rest, '\n')
 	if end < 0 || !bytes.HasPrefix(r.rest, []byte(name)) {
 		return "", false
@@ -170,7 +172,7 @@ func (h *Header) check() error {
 // checkPrices wants one compact JSON object that a YAML reader takes as it is.
 func checkPrices(p []byte) error {
 	v := jsontext.Value(bytes.Clone(p))
-	if err := v.Compact(); err != nil || v.Kind() != '{' || !bytes.Equal(v, p) {
+	if err := v.Compact(); err != nil || !v.IsValid() || v.Kind() != '{' || !bytes.Equal(v, p) {
 		return fmt.Errorf("prices are not one compact JSON object: %.80q", p)
 	}
 	if nextUnsafe(p) >= 0 {
