@@ -12,6 +12,7 @@ import (
 	"github.com/soundstage-dev/soundstage/runtime/gate"
 	"github.com/soundstage-dev/soundstage/runtime/tool"
 	"github.com/soundstage-dev/soundstage/runtime/trace"
+	"github.com/soundstage-dev/soundstage/runtime/trust"
 )
 
 // maxOpen is how many questions may wait for a client at once.
@@ -43,6 +44,7 @@ func (s *Server) answer(ctx context.Context, t tool.Tool, req *sdk.CallToolReque
 	d := s.o.Gate.Decide(ctx, gate.Request{
 		Call: tool.Call{ID: c.id, Session: s.o.Session, Skin: tool.MCP, Seq: c.seq}, Tool: t.ID, Input: input,
 	})
+	c.runs = d.Request.Tool
 	switch d.Outcome {
 	case gate.Allowed:
 		res, err := s.o.Gate.Run(ctx, d)
@@ -69,12 +71,12 @@ func (s *Server) announce(ctx context.Context, t tool.Tool, input []byte) (annou
 	s.calls++
 	s.mu.Unlock()
 	c := call{id: s.o.Clock.ID("call"), tool: t.ID, input: input}
-	seq, err := s.o.Recorder.Record(ctx, trace.ToolCalled{Index: index, Call: c.id, Tool: t.ID, Input: string(input)})
+	e, err := s.o.Recorder.Record(ctx, 0, trace.ToolCalled{Index: index, Call: c.id, Tool: t.ID, Input: string(input)})
 	if err != nil {
 		return announced{}, fault.Wrap(err, fault.CodeOf(err), "mcp.call", "the call of %q could not be recorded, so it did not run", t.ID).
 			WithHint("See to the session's trace file, then call again.")
 	}
-	return announced{c, seq}, nil
+	return announced{c, e.Seq}, nil
 }
 
 // finish writes down how a call ended and makes it an answer. It does so when the
@@ -91,7 +93,11 @@ func (s *Server) finish(ctx context.Context, t tool.Tool, c call, res tool.Resul
 	if err != nil {
 		event = trace.ToolFinished{Call: c.id, Tool: c.tool, Code: string(fault.CodeOf(err)), Text: textOf(out), NotRun: notRun}
 	}
-	if _, rerr := s.o.Recorder.Record(context.WithoutCancel(ctx), event); rerr != nil && s.o.Logger != nil {
+	_, rerr := s.o.Recorder.Record(context.WithoutCancel(ctx), 0, event)
+	if class, _ := s.o.Table.Class(c.runs); rerr == nil && class != trust.Read {
+		rerr = s.o.Recorder.Sync()
+	}
+	if rerr != nil && s.o.Logger != nil {
 		// The deed is done: the client hears of it, the log of the gap.
 		s.o.Logger.Error("a result could not be recorded", "call", c.id, "tool", c.tool, "error", rerr)
 	}

@@ -33,19 +33,21 @@ type tape struct {
 	more   chan struct{} // a value after each event, if there is room
 }
 
-func (r *tape) Record(_ context.Context, p trace.Payload) (int64, error) {
+func (r *tape) Record(_ context.Context, _ int, p trace.Payload) (trace.Event, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.broken {
-		return 0, errors.New("disk full")
+		return trace.Event{}, errors.New("disk full")
 	}
 	r.events = append(r.events, p)
 	select {
 	case r.more <- struct{}{}:
 	default:
 	}
-	return int64(len(r.events)), nil
+	return trace.Event{Seq: int64(len(r.events))}, nil
 }
+
+func (r *tape) Sync() error { return nil }
 
 // lines is the trace in short.
 func (r *tape) lines() []string {
@@ -250,3 +252,5 @@ func say(t *testing.T, cs *sdk.ClientSession, name string, args any) (text strin
 	}
 	return res.Content[0].(*sdk.TextContent).Text, res
 }
+
+var _ mcp.Recorder = (*trace.Log)(nil)

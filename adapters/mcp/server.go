@@ -50,8 +50,10 @@ type Gate interface {
 // A Recorder writes the session's trace. It is called from many goroutines, and for
 // the first time at the first call of a tool, so that it may open its file then.
 type Recorder interface {
-	// Record appends an event and returns its sequence number.
-	Record(ctx context.Context, p trace.Payload) (seq int64, err error)
+	// Record appends an event. Calls of clients are outside of turns: turn is 0.
+	Record(ctx context.Context, turn int, p trace.Payload) (trace.Event, error)
+	// Sync is called when a call has ended that was more than reading.
+	Sync() error
 }
 
 // Options are the doors of a Server. All but Title, Instructions and Logger are
@@ -85,6 +87,7 @@ type Server struct {
 type call struct {
 	id       string // in the trace
 	tool     string // the dotted id that was called
+	runs     string // the one that the gate decided on: another for capability.call
 	input    []byte // as it came
 	question *gate.Question
 }

@@ -171,6 +171,10 @@ func (s *Script) Doors(args []string, stdout, stderr *Buffer) Doors {
 	}
 }
 
+// Main is the program itself, for words that talk to it while it runs. Such a word
+// ends it before the script ends, and hands its output to Output.
+func (s *Script) Main(d Doors) int { return s.cfg.main(d) }
+
 // RunMain runs the program in this process and returns its exit status. A panic of
 // the program fails the script, with its stack, and no other.
 func (s *Script) RunMain(args ...string) int {
