@@ -5,35 +5,45 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
+	"math"
 
 	"github.com/soundstage-dev/soundstage/harness/fault"
 	"github.com/soundstage-dev/soundstage/runtime/ledger"
 )
 
-// scopes are the rows that a cap is about; the parameter is the cap's ID. A run's
-// scope holds the runs below it.
+// scopes are the rows that [ledger.Cap.Covers], with the cap's ID as parameter 1.
 var scopes = map[string]string{
-	"session": "session = ?1",
-	"run": `run IN (WITH RECURSIVE below (run) AS (
-		SELECT ?1 UNION SELECT l.run FROM ledger l JOIN below b ON l.parent = b.run AND l.parent <> '')
-		SELECT run FROM below)`,
-	"day":    "day = ?1",
-	"studio": "?1 IS NOT NULL",
+	ledger.ScopeSession: "session = ?1",
+	ledger.ScopeRun:     "(run = ?1 OR parent = ?1)",
+	ledger.ScopeDay:     "day = ?1",
+	ledger.ScopeStudio:  "?1 IS NOT NULL",
 }
 
-func scope(op string, c ledger.Cap) (string, error) {
-	where, ok := scopes[c.Scope]
-	if !ok {
-		return "", fault.New(fault.Invalid, op, "there is no scope %q", c.Scope).
-			WithHint("use session, run, day or studio")
+func scope(c ledger.Cap) string {
+	if where, ok := scopes[c.Scope]; ok {
+		return where
 	}
-	return where, nil
+	return "?1 IS NULL" // nothing is in a scope that is not known
+}
+
+// Amounts are added in two halves, because SQLite refuses a sum that is too large
+// for 64 bits, and a cap must answer it instead.
+func halves(of string) string {
+	return "coalesce(sum((" + of + ") >> 32), 0), coalesce(sum((" + of + ") & 0xffffffff), 0)"
+}
+
+// whole is the sum of two halves, at most the largest int64.
+func whole(high, low int64) int64 {
+	high += low >> 32
+	if high > math.MaxInt64>>32 {
+		return math.MaxInt64
+	}
+	return high<<32 | low&0xffffffff
 }
 
 // ReserveRow implements [ledger.Rows].
 func (s *Store) ReserveRow(ctx context.Context, row ledger.Row, caps []ledger.Cap) error {
 	const op = "sqlite.reserve_row"
-	row.State = ledger.Reserved
 	doc, err := json.Marshal(row)
 	if err != nil {
 		return fault.Wrap(err, fault.Internal, op, "encode the row %q", row.ID)
@@ -60,20 +70,14 @@ func (s *Store) ReserveRow(ctx context.Context, row ledger.Row, caps []ledger.Ca
 
 // fits says whether row.Reserve fits under c.
 func fits(ctx context.Context, tx *sql.Tx, row ledger.Row, c ledger.Cap) error {
-	const op = "sqlite.reserve_row"
-	where, err := scope(op, c)
+	var high, low int64
+	err := tx.QueryRowContext(ctx, "SELECT "+halves("CASE state WHEN 'reserved' THEN reserve ELSE cost END")+
+		" FROM ledger WHERE "+scope(c)+" AND (NOT saved OR session = ?2)", c.ID, row.Session).Scan(&high, &low)
 	if err != nil {
 		return err
 	}
-	var spent int64
-	err = tx.QueryRowContext(ctx, `SELECT coalesce(sum(CASE state WHEN 'reserved' THEN reserve WHEN 'settled' THEN cost ELSE 0 END), 0)
-		FROM ledger WHERE `+where+` AND (NOT saved OR session = ?2)`, c.ID, row.Session).Scan(&spent)
-	if err != nil {
-		return err
-	}
-	if spent > c.Limit-row.Reserve {
-		return fault.New(ledger.CodeOverCap, op, "the cap of %s %q is %d pico-dollars: %d are spent or set aside, %d more do not fit",
-			c.Scope, c.ID, c.Limit, spent, row.Reserve).WithHint("raise the cap, or choose a cheaper model")
+	if spent := whole(high, low); !c.Fits(spent, row.Reserve) {
+		return ledger.OverCap(c, spent, row.Reserve)
 	}
 	return nil
 }
@@ -81,9 +85,6 @@ func fits(ctx context.Context, tx *sql.Tx, row ledger.Row, c ledger.Cap) error {
 // SettleRow implements [ledger.Rows].
 func (s *Store) SettleRow(ctx context.Context, row ledger.Row) error {
 	const op = "sqlite.settle_row"
-	if row.State == ledger.Reserved {
-		return fault.New(fault.Invalid, op, "the row %q would stay reserved", row.ID)
-	}
 	doc, err := json.Marshal(row)
 	if err != nil {
 		return fault.Wrap(err, fault.Internal, op, "encode the row %q", row.ID)
@@ -93,7 +94,7 @@ func (s *Store) SettleRow(ctx context.Context, row ledger.Row) error {
 		err := tx.QueryRowContext(ctx, "SELECT state FROM ledger WHERE id = ?", row.ID).Scan(&state)
 		switch {
 		case errors.Is(err, sql.ErrNoRows):
-			return fault.New(fault.NotFound, op, "there is no row %q", row.ID)
+			return fault.New(fault.Conflict, op, "the row %q is not reserved: there is none", row.ID)
 		case err != nil:
 			return err
 		case state != ledger.Reserved:
@@ -108,20 +109,18 @@ func (s *Store) SettleRow(ctx context.Context, row ledger.Row) error {
 // SumRows implements [ledger.Rows].
 func (s *Store) SumRows(ctx context.Context, c ledger.Cap) (ledger.Sum, error) {
 	const op = "sqlite.sum_rows"
-	where, err := scope(op, c)
-	if err != nil {
-		return ledger.Sum{}, err
-	}
 	db, err := s.use(ctx, op)
 	if err != nil {
 		return ledger.Sum{}, err
 	}
 	var m ledger.Sum
-	err = db.QueryRowContext(ctx, `SELECT count(*),
-		coalesce(sum(CASE WHEN state = 'reserved' THEN reserve END), 0),
-		coalesce(sum(CASE WHEN state = 'settled' AND NOT saved THEN cost END), 0),
-		coalesce(sum(CASE WHEN state = 'settled' AND saved THEN cost END), 0)
-		FROM ledger WHERE `+where, c.ID).Scan(&m.Rows, &m.Open, &m.Cost, &m.Saved)
+	var open, paid, saved [2]int64
+	err = db.QueryRowContext(ctx, "SELECT count(*), "+
+		halves("CASE WHEN state = 'reserved' THEN reserve END")+", "+
+		halves("CASE WHEN state <> 'reserved' AND NOT saved THEN cost END")+", "+
+		halves("CASE WHEN state <> 'reserved' AND saved THEN cost END")+
+		" FROM ledger WHERE "+scope(c), c.ID).Scan(&m.Rows, &open[0], &open[1], &paid[0], &paid[1], &saved[0], &saved[1])
+	m.Open, m.Cost, m.Saved = whole(open[0], open[1]), whole(paid[0], paid[1]), whole(saved[0], saved[1])
 	return m, s.broken(err, op)
 }
 

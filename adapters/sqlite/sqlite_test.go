@@ -7,6 +7,7 @@ import (
 	"github.com/soundstage-dev/soundstage/adapters/sqlite"
 	"github.com/soundstage-dev/soundstage/runtime/draft"
 	"github.com/soundstage-dev/soundstage/runtime/ledger"
+	"github.com/soundstage-dev/soundstage/runtime/ledger/ledgertest"
 	"github.com/soundstage-dev/soundstage/runtime/store"
 	"github.com/soundstage-dev/soundstage/runtime/store/storetest"
 )
@@ -36,5 +37,5 @@ func TestDrafts(t *testing.T) {
 }
 
 func TestRows(t *testing.T) {
-	storetest.RunRows(t, func(t *testing.T) ledger.Rows { return fresh(t) })
+	ledgertest.Run(t, func(t *testing.T) ledger.Rows { return fresh(t) })
 }

@@ -15,6 +15,7 @@ var decoders = map[string]func(data []byte) (Payload, error){
 	TurnOpened{}.EventType():     into[TurnOpened],
 	Steered{}.EventType():        into[Steered],
 	ModelRequested{}.EventType(): into[ModelRequested],
+	CostSettled{}.EventType():    into[CostSettled],
 	ModelRetried{}.EventType():   into[ModelRetried],
 	ModelReplied{}.EventType():   into[ModelReplied],
 	ToolCalled{}.EventType():     into[ToolCalled],

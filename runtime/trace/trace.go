@@ -1,7 +1,7 @@
 // Package trace is the record of what happened in a session: one append-only
 // JSONL file, from which everything else is projected.
 //
-// It is part of the kernel, above model and store. A line is one event, written
+// It is part of the kernel, above model, draft and ledger. A line is one event, written
 // by one write(2); the file is synced at the end of a turn. A torn last line is
 // skipped on reading, a newer schema is refused. It does not interpret: receipts,
 // transcripts and costs are projections made elsewhere.
@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/soundstage-dev/soundstage/runtime/draft"
+	"github.com/soundstage-dev/soundstage/runtime/ledger"
 	"github.com/soundstage-dev/soundstage/runtime/model"
 )
 
@@ -65,6 +66,14 @@ type (
 		Messages    int      `json:"messages"`
 		MaxOutput   int64    `json:"max_output"`
 		Reservation string   `json:"reservation,omitempty"`
+		// Row is what was set aside, as it stands in the store: the ledger can be
+		// rebuilt from the trace.
+		Row *ledger.Row `json:"row,omitempty"`
+	}
+	// CostSettled is the end of a reservation: the row as it stands in the store from
+	// here on. Every ModelRequested with a Row has one, unless the process died.
+	CostSettled struct {
+		Row ledger.Row `json:"row"`
 	}
 	// ModelRetried says that a request failed in a way that may pass.
 	ModelRetried struct {
@@ -149,6 +158,9 @@ func (Steered) EventType() string { return "turn.steered" }
 
 // EventType implements Payload.
 func (ModelRequested) EventType() string { return "model.requested" }
+
+// EventType implements Payload.
+func (CostSettled) EventType() string { return "cost.settled" }
 
 // EventType implements Payload.
 func (ModelRetried) EventType() string { return "model.retried" }

@@ -1,9 +1,9 @@
 // Package memory is a studio's store that lives as long as its value, for tests
 // and for sessions that keep nothing.
 //
-// It is part of the kernel and fills the ports store.Store, draft.Drafts and
-// ledger.Rows; it passes the same suites as the database. It writes no file, so
-// nothing in it survives a restart.
+// It is part of the kernel and fills the ports store.Store and draft.Drafts; it
+// passes the same suites as the database. It writes no file, so nothing in it
+// survives a restart.
 package memory
 
 import (
@@ -15,7 +15,6 @@ import (
 	"sync"
 
 	"github.com/soundstage-dev/soundstage/runtime/draft"
-	"github.com/soundstage-dev/soundstage/runtime/ledger"
 	"github.com/soundstage-dev/soundstage/runtime/store"
 )
 
@@ -24,7 +23,6 @@ type Store struct {
 	mu     sync.Mutex
 	pieces map[store.Ref][]entry
 	drafts map[string][]byte // JSON, so that no caller shares a slice with us
-	rows   []ledger.Row
 }
 
 // An entry is one revision of a piece, or its removal.
@@ -37,7 +35,6 @@ type entry struct {
 var (
 	_ store.Store  = (*Store)(nil)
 	_ draft.Drafts = (*Store)(nil)
-	_ ledger.Rows  = (*Store)(nil)
 )
 
 // New returns an empty store.

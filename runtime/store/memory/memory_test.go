@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"github.com/soundstage-dev/soundstage/runtime/draft"
-	"github.com/soundstage-dev/soundstage/runtime/ledger"
 	"github.com/soundstage-dev/soundstage/runtime/store"
 	"github.com/soundstage-dev/soundstage/runtime/store/memory"
 	"github.com/soundstage-dev/soundstage/runtime/store/storetest"
@@ -16,8 +15,4 @@ func TestStore(t *testing.T) {
 
 func TestDrafts(t *testing.T) {
 	storetest.RunDrafts(t, func(*testing.T) draft.Drafts { return memory.New() })
-}
-
-func TestRows(t *testing.T) {
-	storetest.RunRows(t, func(*testing.T) ledger.Rows { return memory.New() })
 }

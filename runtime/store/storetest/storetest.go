@@ -1,5 +1,5 @@
 // Package storetest is the suite that every backend of the studio's store passes:
-// pieces, drafts and ledger rows.
+// pieces and drafts.
 //
 // It belongs to the kernel's tests and is imported by tests only. It says by
 // example what the ports promise; it does not measure speed and does not kill
