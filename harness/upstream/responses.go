@@ -24,8 +24,8 @@ func readResponses(a *ask, body []byte) error {
 	}
 	h := newHistory(a)
 	h.system(q.Instructions)
-	var plain string
-	if json.Unmarshal(q.Input, &plain) == nil {
+	var plain string // stays empty where there is no input
+	if len(q.Input) == 0 || json.Unmarshal(q.Input, &plain) == nil {
 		h.wrote(plain)
 		return nil
 	}

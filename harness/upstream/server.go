@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"strings"
 	"sync"
@@ -137,10 +138,9 @@ func (s *Server) take(laneName string, a ask) (turn, reply, error) {
 			s.script.name, laneLabel(laneName), clip(a.user), describe(a.results)).
 			WithHint("add a turn to the script, or find out why the run asks once more")
 	}
-	vars := s.vars[laneName]
+	vars := maps.Clone(s.vars[laneName])
 	if vars == nil {
 		vars = map[string]string{}
-		s.vars[laneName] = vars
 	}
 	misfits := t.expect.misfits(a)
 	for _, l := range t.lets {
@@ -158,7 +158,7 @@ func (s *Server) take(laneName string, a ask) (turn, reply, error) {
 	if err != nil {
 		return t, reply{}, fault.Wrap(err, CodeUnfit, "upstream.serve", "%s cannot be said", t.where(s.script))
 	}
-	s.spent[t.number] = true
+	s.spent[t.number], s.vars[laneName] = true, vars
 	return t, said, nil
 }
 
