@@ -7,6 +7,7 @@ import (
 	"github.com/soundstage-dev/soundstage/harness/canon"
 	"github.com/soundstage-dev/soundstage/harness/fault"
 	"github.com/soundstage-dev/soundstage/runtime/draft"
+	"github.com/soundstage-dev/soundstage/runtime/preview"
 	"github.com/soundstage-dev/soundstage/runtime/store"
 	"github.com/soundstage-dev/soundstage/runtime/tool"
 )
@@ -65,31 +66,6 @@ type DuplicateIn struct {
 	NewID string `json:"new_id,omitempty" jsonschema:"the id of the copy: lower case letters, digits and dashes; the old id with -copy if left out"`
 }
 
-// Drafted is what a tool gives that composed a draft.
-type Drafted struct {
-	Draft    string         `json:"draft"`
-	Target   string         `json:"target"`
-	Create   bool           `json:"create"`
-	Changes  []draft.Change `json:"changes"`
-	Warnings []string       `json:"warnings,omitempty"`
-	Impact   []draft.Impact `json:"impact,omitempty"`
-	Saved    bool           `json:"saved"` // always false: a draft writes nothing
-	Next     string         `json:"next"`
-}
-
-// ReplyOf is the reply of a tool that composed op into d.
-func ReplyOf(d draft.Draft, op draft.Op) tool.Reply[Drafted] {
-	review := draft.ReviewOf(d)
-	return tool.Reply[Drafted]{
-		Review: &review,
-		Out: Drafted{
-			Draft: d.ID, Target: d.Proposed.Ref.String(), Create: d.Create,
-			Changes: op.Changes, Warnings: op.Warnings, Impact: op.Impact,
-			Next: "nothing is saved yet: compose more changes, or call change.apply with this draft",
-		},
-	}
-}
-
 func duplicateTool(d Deps) tool.Tool {
 	return tool.New(tool.Spec{
 		ID: "studio.piece.duplicate", Title: "Duplicate a piece", Effect: tool.Draft, Exposure: tool.Deferred,
@@ -98,9 +74,9 @@ func duplicateTool(d Deps) tool.Tool {
 		Summary:     "Copy one stored piece to a new id, as a draft.",
 		Description: "The copy carries the body, the platform profiles and the imported original, so that exports of it lose nothing. " +
 			"An id that is taken is refused.",
-	}, func(ctx context.Context, call tool.Call, in DuplicateIn) (tool.Reply[Drafted], error) {
+	}, func(ctx context.Context, call tool.Call, in DuplicateIn) (tool.Reply[preview.Drafted], error) {
 		const op = "studio.piece.duplicate"
-		none := tool.Reply[Drafted]{}
+		none := tool.Reply[preview.Drafted]{}
 		p, err := d.stored(ctx, op, store.Ref{Kind: in.Kind, ID: in.ID}, 0)
 		if err != nil {
 			return none, err
@@ -127,6 +103,6 @@ func duplicateTool(d Deps) tool.Tool {
 		if err != nil {
 			return none, err
 		}
-		return ReplyOf(made, o), nil
+		return preview.Reply(made, o), nil
 	})
 }

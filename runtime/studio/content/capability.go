@@ -8,8 +8,8 @@ import (
 	"github.com/soundstage-dev/soundstage/harness/canon"
 	"github.com/soundstage-dev/soundstage/harness/fault"
 	"github.com/soundstage-dev/soundstage/runtime/draft"
+	"github.com/soundstage-dev/soundstage/runtime/preview"
 	"github.com/soundstage-dev/soundstage/runtime/store"
-	"github.com/soundstage-dev/soundstage/runtime/studio"
 	"github.com/soundstage-dev/soundstage/runtime/studio/content/card"
 	"github.com/soundstage-dev/soundstage/runtime/tool"
 )
@@ -38,8 +38,8 @@ type target struct{ id, variant string }
 
 // edit runs one pure operation over the caller's present proposal for a character,
 // and composes what it gives. op must not keep the character.
-func edit[In any](ctx context.Context, d Deps, call tool.Call, capability string, at target, in In, op func(*Fields) error) (tool.Reply[studio.Drafted], error) {
-	none := tool.Reply[studio.Drafted]{}
+func edit[In any](ctx context.Context, d Deps, call tool.Call, capability string, at target, in In, op func(*Fields) error) (tool.Reply[preview.Drafted], error) {
+	none := tool.Reply[preview.Drafted]{}
 	ref := store.Ref{Kind: KindCharacter, ID: at.id}
 	if err := store.CheckRef(ref); err != nil {
 		return none, err
@@ -94,8 +94,8 @@ func (c *Character) fields(variant string) (*Fields, error) {
 	return nil, e.WithHint("use one of %s, or leave variant out", strings.Join(ids, ", "))
 }
 
-func compose[In any](ctx context.Context, d Deps, call tool.Call, capability string, in In, p draft.Proposal) (tool.Reply[studio.Drafted], error) {
-	none := tool.Reply[studio.Drafted]{}
+func compose[In any](ctx context.Context, d Deps, call tool.Call, capability string, in In, p draft.Proposal) (tool.Reply[preview.Drafted], error) {
+	none := tool.Reply[preview.Drafted]{}
 	if _, err := ParseCharacter(p.Proposed.Body); err != nil {
 		return none, err
 	}
@@ -103,26 +103,16 @@ func compose[In any](ctx context.Context, d Deps, call tool.Call, capability str
 	if err != nil {
 		return none, err
 	}
-	p.Op = draft.Op{Capability: capability, Input: string(input), Changes: changes(p)}
+	p.Op = draft.Op{Capability: capability, Input: string(input), Changes: preview.Changes(p, labels)}
 	p.Op.Impact = impact(p)
 	made, err := d.Drafts.Compose(ctx, call.Session, p)
 	if err != nil {
 		return none, err
 	}
-	return studio.ReplyOf(made, p.Op), nil
+	return preview.Reply(made, p.Op), nil
 }
 
-// changes are the rows of one operation, in the reader's words.
-func changes(p draft.Proposal) []draft.Change {
-	rows := draft.ReviewOf(draft.Draft{Baseline: p.Baseline, Proposed: p.Proposed}).Rows
-	for i, r := range rows {
-		if label, ok := labels[r.Path]; ok {
-			rows[i].Label = label
-		}
-	}
-	return rows
-}
-
+// labels are the reader's words for fields whose path does not say them.
 var labels = map[string]string{
 	"/identity/fullName": "Full name", "/prompts/system": "System prompt", "/prompts/postHistory": "Post-history instructions",
 	"/prompts/depthInjections": "Depth injections", "/greetings/first": "First message", "/greetings/alternates": "Alternate greetings",

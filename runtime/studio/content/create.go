@@ -4,8 +4,8 @@ import (
 	"context"
 
 	"github.com/soundstage-dev/soundstage/runtime/draft"
+	"github.com/soundstage-dev/soundstage/runtime/preview"
 	"github.com/soundstage-dev/soundstage/runtime/store"
-	"github.com/soundstage-dev/soundstage/runtime/studio"
 	"github.com/soundstage-dev/soundstage/runtime/tool"
 )
 
@@ -33,8 +33,8 @@ func createTool(d Deps) tool.Tool {
 		Concurrency: "piece:character/{id}",
 		Summary:     "Create a new character, as a draft.",
 		Description: "Only the name is needed; the other fields can be added now or later. An id that is taken is refused, never changed.",
-	}, func(ctx context.Context, call tool.Call, in CreateIn) (tool.Reply[studio.Drafted], error) {
-		none := tool.Reply[studio.Drafted]{}
+	}, func(ctx context.Context, call tool.Call, in CreateIn) (tool.Reply[preview.Drafted], error) {
+		none := tool.Reply[preview.Drafted]{}
 		c := Character{Fields: Fields{
 			Identity:  Identity{Name: in.Name, Nickname: in.Nickname, Tagline: in.Tagline},
 			Persona:   Persona{Description: in.Description, Personality: in.Personality, Scenario: in.Scenario},

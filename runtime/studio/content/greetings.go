@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/soundstage-dev/soundstage/harness/fault"
-	"github.com/soundstage-dev/soundstage/runtime/studio"
+	"github.com/soundstage-dev/soundstage/runtime/preview"
 	"github.com/soundstage-dev/soundstage/runtime/tool"
 )
 
@@ -42,7 +42,7 @@ func greetingsTool(d Deps) tool.Tool {
 		Aliases:     []string{"first message", "opening", "alternate greeting", "swipe", "group greeting", "intro"},
 		Summary:     "Change a character's first message, alternate greetings and group-only greetings, as a draft.",
 		Description: "Replace, remove, add and order run in this order within one call. Several calls compose into one draft.",
-	}, func(ctx context.Context, call tool.Call, in GreetingsIn) (tool.Reply[studio.Drafted], error) {
+	}, func(ctx context.Context, call tool.Call, in GreetingsIn) (tool.Reply[preview.Drafted], error) {
 		return edit(ctx, d, call, id, target{in.ID, in.Variant}, in, func(f *Fields) error {
 			put(&f.Greetings.First, in.First)
 			put(&f.Greetings.GroupOnly, in.GroupOnly)

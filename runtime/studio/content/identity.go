@@ -3,7 +3,7 @@ package content
 import (
 	"context"
 
-	"github.com/soundstage-dev/soundstage/runtime/studio"
+	"github.com/soundstage-dev/soundstage/runtime/preview"
 	"github.com/soundstage-dev/soundstage/runtime/tool"
 )
 
@@ -28,7 +28,7 @@ func identityTool(d Deps) tool.Tool {
 		Aliases:     []string{"rename", "change the name", "nickname", "tagline", "title", "age", "pronouns"},
 		Summary:     "Change a character's name, nickname, tagline and other identity fields, as a draft.",
 		Description: "Give only the fields that should change. The id stays when the name changes. Several calls compose into one draft.",
-	}, func(ctx context.Context, call tool.Call, in IdentityIn) (tool.Reply[studio.Drafted], error) {
+	}, func(ctx context.Context, call tool.Call, in IdentityIn) (tool.Reply[preview.Drafted], error) {
 		return edit(ctx, d, call, id, target{in.ID, in.Variant}, in, func(f *Fields) error {
 			i := &f.Identity
 			put(&i.Name, in.Name)

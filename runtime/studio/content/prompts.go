@@ -3,7 +3,7 @@ package content
 import (
 	"context"
 
-	"github.com/soundstage-dev/soundstage/runtime/studio"
+	"github.com/soundstage-dev/soundstage/runtime/preview"
 	"github.com/soundstage-dev/soundstage/runtime/tool"
 )
 
@@ -44,7 +44,7 @@ func promptsTool(d Deps) tool.Tool {
 			"example dialogue", "depth prompt", "author's note", "rewrite"},
 		Summary:     "Change a character's description, personality, scenario, system prompts, examples and depth injections, as a draft.",
 		Description: "Give only the fields that should change, each with its whole new text. Several calls compose into one draft.",
-	}, func(ctx context.Context, call tool.Call, in PromptsIn) (tool.Reply[studio.Drafted], error) {
+	}, func(ctx context.Context, call tool.Call, in PromptsIn) (tool.Reply[preview.Drafted], error) {
 		return edit(ctx, d, call, id, target{in.ID, in.Variant}, in, func(f *Fields) error {
 			put(&f.Persona.Description, in.Description)
 			put(&f.Persona.Personality, in.Personality)
