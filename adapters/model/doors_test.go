@@ -34,7 +34,7 @@ func TestMain(m *testing.M) {
 var everyRef = []string{
 	"anthropic/claude-sonnet-4-5", "anthropic/claude-opus-4-6", "azure/gpt-5", "azure/o3-pro",
 	"bedrock/us.anthropic.claude-sonnet-4-6", "google/gemini-2.5-pro", "google/gemini-3-pro-preview",
-	"openai/gpt-5.5", "openai/o3", "openaicompat/some/model", "ollama/llama3.2", "lmstudio/a", "vllm/b", "groq/openai/gpt-oss-120b",
+	"openai/gpt-5.5", "openai/o3", "openaicompat/some/model", "ollama/llama3.2", "lmstudio/a", "vllm/b",
 	"openrouter/anthropic/claude-sonnet-4.5", "vercel/anthropic/claude-sonnet-4.5",
 	"vertexai/gemini-2.5-pro", "vertexai/claude-sonnet-4-6", "xai/grok-4.3",
 }
