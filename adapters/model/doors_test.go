@@ -234,11 +234,20 @@ func TestEnvironmentIsNotRead(t *testing.T) {
 		}
 	}
 	dir := profiles(t)
+	var few []string // one of each family
+	for _, ref := range refs {
+		if !slices.ContainsFunc(few, func(s string) bool { return refProvider(s) == refProvider(ref) }) && local[refProvider(ref)] == "" {
+			few = append(few, ref)
+		}
+	}
 	try := func(t *testing.T, names []string) {
 		for _, v := range names {
 			t.Setenv(v, hostile(v, dir))
 		}
 		for k, w := range want {
+			if len(names) == 1 && (k.replay || !slices.Contains(few, k.ref)) {
+				continue
+			}
 			if got := capture(t, k.ref, configs[k.replay], full()); got != w {
 				t.Errorf("%v: %v\nis not\n%v", k, got, w)
 			}
