@@ -163,7 +163,9 @@ func TestSameEpisodesSameBytes(t *testing.T) {
 // Every prefix of a cassette and every altered byte is refused as damaged, and
 // so is what stands behind the end.
 func TestDamageAtEveryByte(t *testing.T) {
-	whole, err := os.ReadFile(record(t, header(), episode("a"), episode("b")))
+	small := episode("a")
+	small.Request.Header, small.Response = nil, cassette.Response{Status: 200, Body: []byte("b")}
+	whole, err := os.ReadFile(record(t, header(), episode("a"), small))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -183,7 +185,7 @@ func TestDamageAtEveryByte(t *testing.T) {
 	}
 	for i := range whole {
 		refused(fmt.Sprint("cut at ", i), whole[:i])
-		for _, bit := range []byte{1, 3, 0x20, 0x80} {
+		for _, bit := range []byte{1, 3, 0x80} {
 			altered := bytes.Clone(whole)
 			altered[i] ^= bit
 			refused(fmt.Sprintf("byte %d ^ %#x", i, bit), altered)

@@ -1,7 +1,40 @@
 package cassette
 
-import "os"
+import (
+	"errors"
+	"fmt"
+	"os"
+)
+
+// HeadLen is the length of a line's fixed head.
+const HeadLen = headLen
 
 // WithoutSync lets a test write thousands of episodes without thousands of waits
 // for the disk.
 func (w *Writer) WithoutSync() { w.sync = func(*os.File) error { return nil } }
+
+// EncodeLine is a line as Append writes it, without its line feed.
+func EncodeLine(e Episode) ([]byte, error) {
+	if err := e.check(); err != nil {
+		return nil, err
+	}
+	line, err := encodeLine(&e)
+	if err != nil {
+		return nil, err
+	}
+	return line[:len(line)-1], nil
+}
+
+// DecodeLine reads a line as Episode does.
+func DecodeLine(line []byte) (Episode, error) {
+	if what := checkHead(line); what != "" {
+		return Episode{}, errors.New(what)
+	}
+	return decodeLine(line)
+}
+
+// SealLine gives an altered line the sum that fits it.
+func SealLine(line []byte) []byte {
+	copy(line[sumAt:], fmt.Sprintf("%08x", lineSum(line)))
+	return line
+}
