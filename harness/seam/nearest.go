@@ -1,0 +1,195 @@
+package seam
+
+import (
+	"bytes"
+	"cmp"
+	"hash/maphash"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/soundstage-dev/soundstage/harness/cassette"
+	"github.com/soundstage-dev/soundstage/harness/redact"
+)
+
+// A nearIndex finds the episodes whose request begins as a given one does. It is
+// built at the first miss, from the bytes in the file and without decoding them: a
+// replay that hits never pays for it.
+type nearIndex struct {
+	once   sync.Once
+	seed   maphash.Seed
+	lanes  []string
+	bodies [][]byte   // as they stand in the file
+	heads  [][]uint64 // by episode: hashes of its body's first 1, 2, 3 … blocks
+}
+
+const (
+	blockSize  = 512 // bytes
+	maxBlocks  = 512 // what lies beyond is compared, not hashed
+	candidates = 6   // that are decoded and compared field by field
+)
+
+func (x *nearIndex) build(c *cassette.Cassette) {
+	x.seed = maphash.MakeSeed()
+	x.lanes, x.bodies, x.heads = make([]string, c.Len()), make([][]byte, c.Len()), make([][]uint64, c.Len())
+	for i := range c.Len() {
+		lane, body := c.Glance(i)
+		x.lanes[i], x.bodies[i], x.heads[i] = lane, body, x.blocks(body)
+	}
+}
+
+// blocks hashes the first 1, 2, 3 … whole blocks of a text.
+func (x *nearIndex) blocks(text []byte) []uint64 {
+	out := make([]uint64, 0, min(maxBlocks, len(text)/blockSize))
+	before := uint64(0)
+	for at := 0; at+blockSize <= len(text) && len(out) < maxBlocks; at += blockSize {
+		before = before*0x9e3779b97f4a7c15 + maphash.Bytes(x.seed, text[at:at+blockSize])
+		out = append(out, before)
+	}
+	return out
+}
+
+// explain says why a question was missed.
+func (p *player) explain(q *question, used *queue) *Miss {
+	m := &Miss{Lane: q.lane, Method: q.method, URL: q.url, Nearest: -1}
+	if used != nil {
+		m.Recorded, m.Asked, m.Nearest = len(used.episodes), int(used.used.Load()), used.episodes[len(used.episodes)-1]
+		return m
+	}
+	form, isJSON := p.keyer.canonical(q)
+	var best *comparison
+	for _, i := range p.nearest(q) {
+		if c := p.compare(q, form, isJSON, i); c != nil && (best == nil || c.less(best) < 0) {
+			best = c
+		}
+	}
+	if best != nil {
+		m.Nearest, m.Differences, m.More = best.episode, best.found, best.more
+	}
+	return m
+}
+
+// nearest gives the episodes that are worth a comparison: those that share the
+// longest beginning, first in the same lane, first those that were not used yet.
+func (p *player) nearest(q *question) []int {
+	p.near.once.Do(func() { p.near.build(p.cassette) })
+	text := cassette.Quote(p.keyer.redactor.Mask(q.known))
+	lane := string(cassette.Quote([]byte(q.lane)))
+	blocks := p.near.blocks(text)
+	type candidate struct {
+		episode, shared int
+		lane, unused    bool
+	}
+	best := make([]candidate, 0, candidates+1)
+	order := func(a, b candidate) int {
+		return cmp.Or(boolDesc(a.lane, b.lane), cmp.Compare(b.shared, a.shared), boolDesc(a.unused, b.unused), cmp.Compare(a.episode, b.episode))
+	}
+	for i, heads := range p.near.heads {
+		c := candidate{episode: i, lane: p.near.lanes[i] == lane, unused: !p.wasUsed(i)}
+		n := 0
+		for n < len(heads) && n < len(blocks) && heads[n] == blocks[n] {
+			n++
+		}
+		c.shared = n * blockSize
+		if len(best) == candidates && c.lane == best[candidates-1].lane && c.shared+blockSize < best[candidates-1].shared {
+			continue // the rest of a block cannot make up for it
+		}
+		body := p.near.bodies[i]
+		c.shared += commonPrefix(body[c.shared:], text[c.shared:])
+		at, _ := slices.BinarySearchFunc(best, c, order)
+		if at < candidates {
+			best = slices.Insert(best, at, c)
+			best = best[:min(len(best), candidates)]
+		}
+	}
+	out := make([]int, len(best))
+	for i, c := range best {
+		out[i] = c.episode
+	}
+	return out
+}
+
+func boolDesc(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return -1
+	}
+	return 1
+}
+
+func (p *player) wasUsed(i int) bool {
+	q := p.queues[i]
+	return slices.Index(q.episodes, i) < int(q.used.Load())
+}
+
+func commonPrefix(a, b []byte) int {
+	n := min(len(a), len(b))
+	for i := range n {
+		if a[i] != b[i] {
+			return i
+		}
+	}
+	return n
+}
+
+// A comparison is a question beside an episode.
+type comparison struct {
+	episode  int
+	lane     bool
+	messages int // equal ones at the beginning
+	differ
+}
+
+func (c *comparison) less(o *comparison) int {
+	return cmp.Or(boolDesc(c.lane, o.lane), cmp.Compare(o.messages, c.messages), cmp.Compare(c.size, o.size), cmp.Compare(c.episode, o.episode))
+}
+
+func (p *player) compare(q *question, form []byte, isJSON bool, i int) *comparison {
+	e, err := p.cassette.Episode(i)
+	if err != nil {
+		return nil // a damaged line is no neighbour; verify reports it
+	}
+	c := &comparison{episode: i, lane: e.Lane == q.lane}
+	c.text("lane", e.Lane, q.lane)
+	c.text("method", e.Request.Method, q.method)
+	c.text("url", e.Request.URL, q.url)
+	for _, name := range keyHeaders {
+		c.text("header "+name, strings.Join(e.Request.Header[name], ", "), strings.Join(q.header[name], ", "))
+	}
+	k := keyer{rules: p.keyer.rules, redactor: redactNothing}
+	recorded, recordedJSON := k.canonical(&question{known: e.Request.Body})
+	if isJSON && recordedJSON {
+		c.messages = equalMessages(recorded, form)
+		c.value("", recorded, form)
+	} else if !bytes.Equal(recorded, form) {
+		c.add("body", recorded, form)
+	}
+	return c
+}
+
+// redactNothing is for what comes out of a cassette: it is masked already.
+var redactNothing = redact.New(redact.Options{})
+
+// equalMessages counts the messages that a conversation shares with another from
+// the beginning.
+func equalMessages(a, b []byte) int {
+	am, bm := messages(a), messages(b)
+	n := 0
+	for n < len(am) && n < len(bm) && bytes.Equal(a[am[n][0]:am[n][1]], b[bm[n][0]:bm[n][1]]) {
+		n++
+	}
+	return n
+}
+
+func messages(b []byte) (out [][2]int) {
+	eachMember(b, 0, func(name []byte, from, _ int) bool {
+		switch string(name) {
+		case `"messages"`, `"input"`, `"contents"`:
+			out = elements(b, from)
+		}
+		return out == nil
+	})
+	return out
+}
