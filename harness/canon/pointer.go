@@ -164,6 +164,11 @@ func (n *Node) putMember(name string, v *Node) {
 		v.trail, n.inner = n.inner, nil
 	}
 	n.members = append(n.members, m)
+	if n.places != nil {
+		n.places[name] = len(n.members) - 1
+	} else {
+		n.reindex()
+	}
 }
 
 func (n *Node) putItem(i int, v *Node) {
@@ -213,8 +218,11 @@ func (n *Node) Delete(ptr string) (bool, error) {
 }
 
 func dropItem(items []*Node, i int) []*Node {
-	if i > 0 && i == len(items)-1 {
+	switch {
+	case i > 0 && i == len(items)-1:
 		items[i-1].trail = items[i].trail
+	case i == 0 && len(items) > 1:
+		items[1].lead = items[0].lead
 	}
 	return slices.Delete(items, i, i+1)
 }
@@ -224,10 +232,11 @@ func (n *Node) dropMember(name string) bool {
 	if before == 0 {
 		return false
 	}
-	end := n.members[before-1].val.trail
+	start, end := n.members[0].lead, n.members[before-1].val.trail
 	n.members = slices.DeleteFunc(n.members, func(m member) bool { return m.name == name })
+	n.reindex()
 	if after := len(n.members); after > 0 {
-		n.members[after-1].val.trail = end
+		n.members[0].lead, n.members[after-1].val.trail = start, end
 	}
 	return len(n.members) < before
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"io"
 	"iter"
+	"maps"
 	"slices"
 	"strconv"
 
@@ -57,7 +58,11 @@ type Node struct {
 	inner       []byte // white space in an empty container
 	items       []*Node
 	members     []member
+	places      map[string]int // of the last member of each name, once there are manyMembers
 }
+
+// manyMembers is where an object gets an index, so that hostile files stay linear.
+const manyMembers = 32
 
 type member struct {
 	lead []byte // white space before the name
@@ -171,6 +176,7 @@ func (p *parser) object(n *Node, depth int) error {
 			n.inner = trail
 		}
 		if tok[0] == '}' {
+			n.reindex()
 			return nil
 		}
 		if !comma {
@@ -322,7 +328,24 @@ func (n *Node) Field(name string) *Node {
 	return nil
 }
 
+func (n *Node) reindex() {
+	n.places = nil
+	if len(n.members) < manyMembers {
+		return
+	}
+	n.places = make(map[string]int, len(n.members))
+	for i, m := range n.members {
+		n.places[m.name] = i
+	}
+}
+
 func (n *Node) find(name string) int {
+	if n.places != nil {
+		if i, ok := n.places[name]; ok {
+			return i
+		}
+		return -1
+	}
 	for i, m := range slices.Backward(n.members) {
 		if m.name == name {
 			return i
@@ -342,6 +365,7 @@ func (n *Node) Clone() *Node {
 		c.items[i] = c.items[i].Clone()
 	}
 	c.members = slices.Clone(n.members)
+	c.places = maps.Clone(n.places)
 	for i := range c.members {
 		c.members[i].val = c.members[i].val.Clone()
 	}

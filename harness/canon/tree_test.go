@@ -2,6 +2,7 @@ package canon
 
 import (
 	"bytes"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -80,6 +81,8 @@ func TestTreeChanges(t *testing.T) {
 		{"missing objects", "{}", "/x/y", NewBool(true), `{"x":{"y":true}}`},
 		{"delete last", "{\n \"a\": 1,\n \"b\": 2\n}", "/b", nil, "{\n \"a\": 1\n}"},
 		{"delete first", "{\n \"a\": 1,\n \"b\": 2\n}", "/a", nil, "{\n \"b\": 2\n}"},
+		{"delete first on a line", "{\"a\": 1, \"b\": 2}", "/a", nil, "{\"b\": 2}"},
+		{"delete first item", "[1, 2, 3 ]", "/0", nil, "[2, 3 ]"},
 		{"delete doubled", `{"a":1,"b":2,"a":3}`, "/a", nil, `{"b":2}`},
 		{"delete only", "{ \"a\": 1 }", "/a", nil, "{}"},
 		{"delete item", "[1, 2, 3 ]", "/2", nil, "[1, 2 ]"},
@@ -144,6 +147,35 @@ func TestEqual(t *testing.T) {
 		if Equal(a, b) != tt.want {
 			t.Errorf("Equal(%s, %s) is not %v", tt.a, tt.b, tt.want)
 		}
+	}
+}
+
+// TestManyMembers crosses the size where an object gets an index.
+func TestManyMembers(t *testing.T) {
+	n := NewObject()
+	for i := range 3 * manyMembers {
+		if err := n.Set(JoinPointer(strconv.Itoa(i)), NewInt(int64(i))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := 0; i < 3*manyMembers; i += 2 {
+		if ok, err := n.Delete(JoinPointer(strconv.Itoa(i))); !ok || err != nil {
+			t.Fatal(i, err)
+		}
+	}
+	again, err := ParseTree(n.Clone().Bytes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 3 * manyMembers {
+		for _, tree := range []*Node{n, again} {
+			if got := tree.Field(strconv.Itoa(i)); (got != nil) != (i%2 == 1) || i%2 == 1 && got.Raw() != strconv.Itoa(i) {
+				t.Errorf("%d: %s", i, got.Raw())
+			}
+		}
+	}
+	if n.Len() != 3*manyMembers/2 || !Equal(n, again) {
+		t.Errorf("%d members", n.Len())
 	}
 }
 

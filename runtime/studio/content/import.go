@@ -92,10 +92,15 @@ func (im *Imported) countAssets(body *canon.Node, file carrier.File) {
 		im.Assets++
 		n, inChunk := strings.CutPrefix(a.Field("uri").Text(), assetPrefix)
 		if inChunk && !file.Assets[n] {
-			im.Missing++
+			if im.Missing++; im.Missing > 3 {
+				continue
+			}
 			im.Warnings = append(im.Warnings, fmt.Sprintf("the asset %q is not in the file: there is no chunk for %q",
 				a.Field("name").Text(), a.Field("uri").Text()))
 		}
+	}
+	if im.Missing > 3 {
+		im.Warnings = append(im.Warnings, fmt.Sprintf("%d assets are not in the file", im.Missing))
 	}
 }
 

@@ -52,20 +52,28 @@ func readText(n *canon.Node) (*canon.Node, string) {
 	return nil, fmt.Sprintf("is %s where a text belongs; it stays in the original file and is not used", n.Kind())
 }
 
+// mostProblems is how many problems of one value are told one by one.
+const mostProblems = 3
+
 // readList reads a list of items, skips items that cannot be read and wraps a
 // single text.
 func readList(item func(*canon.Node) (*canon.Node, string)) func(*canon.Node) (*canon.Node, string) {
 	return func(n *canon.Node) (*canon.Node, string) {
 		var vals []*canon.Node
 		var problems []string
+		more := 0
 		switch n.Kind() {
 		case canon.Null:
 			return nil, ""
 		case canon.Array:
 			for i, it := range n.Items() {
 				v, problem := item(it)
-				if problem != "" {
+				switch {
+				case problem == "":
+				case len(problems) < mostProblems:
 					problems = append(problems, fmt.Sprintf("item %d %s", i, problem))
+				default:
+					more++
 				}
 				if v != nil {
 					vals = append(vals, v)
@@ -79,6 +87,9 @@ func readList(item func(*canon.Node) (*canon.Node, string)) func(*canon.Node) (*
 		default:
 			problems = append(problems, fmt.Sprintf("is %s where a list belongs; it stays in the original file and is not used", n.Kind()))
 		}
+		if more > 0 {
+			problems = append(problems, fmt.Sprintf("and %d more items", more))
+		}
 		if len(vals) == 0 {
 			return nil, strings.Join(problems, "; ")
 		}
@@ -90,39 +101,48 @@ func readList(item func(*canon.Node) (*canon.Node, string)) func(*canon.Node) (*
 // tokens, and items of the twin that read could not take stay, at the end.
 func writeList(item func(*canon.Node) (*canon.Node, string), plain func(*canon.Node) *canon.Node) func(v, old *canon.Node) *canon.Node {
 	return func(v, old *canon.Node) *canon.Node {
-		type pair struct{ val, raw *canon.Node }
-		var known []pair
+		known := map[string]*canon.Node{}
 		var strange []*canon.Node
 		for _, raw := range old.Items() {
 			if val, _ := item(raw); val != nil {
-				known = append(known, pair{val, raw})
+				known[key(val)] = raw
 			} else if raw.Kind() == canon.Object || raw.Kind() == canon.Array {
 				strange = append(strange, raw)
 			}
 		}
-		list := canon.NewArray()
-		if old.Kind() == canon.Array && old.Len() > 0 {
-			list = old.Clone()
-			for range old.Len() {
-				_, err := list.Delete("/0")
-				must(err)
-			}
-		}
+		puts := make([]*canon.Node, 0, v.Len()+len(strange))
 		for _, it := range v.Items() {
 			put := plain(it)
-			for _, k := range known {
-				if canon.Equal(k.val, it) {
-					put = k.raw
-					break
-				}
+			if raw, ok := known[key(it)]; ok {
+				put = raw
 			}
-			must(list.Set("/-", put))
+			puts = append(puts, put)
 		}
-		for _, raw := range strange {
-			must(list.Set("/-", raw))
-		}
-		return list
+		return refill(old, append(puts, strange...))
 	}
+}
+
+// refill is a list of these items with the white space of old.
+func refill(old *canon.Node, items []*canon.Node) *canon.Node {
+	if old.Kind() != canon.Array {
+		return canon.NewArray(items...)
+	}
+	list := old.Clone()
+	for i, it := range items {
+		must(list.Set("/"+strconv.Itoa(i), it))
+	}
+	for i := list.Len() - 1; i >= len(items); i-- {
+		_, err := list.Delete("/" + strconv.Itoa(i))
+		must(err)
+	}
+	return list
+}
+
+// key is equal for equal values.
+func key(n *canon.Node) string {
+	b, err := canon.JSON(n.Bytes())
+	must(err) // made by read, or out of a canonical body
+	return string(b)
 }
 
 func readGreeting(n *canon.Node) (*canon.Node, string) {
@@ -176,7 +196,7 @@ func readTextMap(n *canon.Node) (*canon.Node, string) {
 	var problems []string
 	for name, m := range n.Members() {
 		v, problem := readText(m)
-		if problem != "" {
+		if problem != "" && len(problems) < mostProblems {
 			problems = append(problems, fmt.Sprintf("%q %s", name, problem))
 		}
 		if v != nil {
@@ -288,9 +308,10 @@ func writeDepthPrompt(v, old *canon.Node) *canon.Node {
 	if old.Kind() == canon.Object {
 		out = old.Clone()
 	}
+	was, _ := readDepthPrompt(old)
 	first := v.At("/0")
 	for _, m := range [][2]string{{"/prompt", "content"}, {"/depth", "depth"}, {"/role", "role"}} {
-		if val := first.Field(m[1]); val != nil && !canon.Equal(val, out.At(m[0])) {
+		if val := first.Field(m[1]); val != nil && !canon.Equal(val, was.At("/0").Field(m[1])) {
 			must(out.Set(m[0], val))
 		}
 	}

@@ -48,6 +48,7 @@ type pngReader struct {
 	counts map[string]int
 	failed map[string]error // the first chunk under the keyword that did not decode
 	budget int              // bytes of text left
+	badCRC int              // chunks
 }
 
 func readPNG(data []byte) (File, error) {
@@ -92,7 +93,10 @@ func (r *pngReader) warn(format string, args ...any) {
 
 func (r *pngReader) visit(c chunk) {
 	if !c.soundCRC() {
-		r.warn("crc: the checksum of a %q chunk is wrong; its bytes are used as they are", c.kind)
+		r.badCRC++
+		if r.badCRC == 1 { // one is enough: a hostile file has millions
+			r.warn("crc: the checksum of a %q chunk is wrong; its bytes are used as they are", c.kind)
+		}
 	}
 	word, isText := keyword(c)
 	if !isText {
