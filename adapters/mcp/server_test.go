@@ -56,7 +56,8 @@ func TestErrorsAreForTheModel(t *testing.T) {
 		want       string
 	}{
 		{
-			"of the tool", "studio.read", map[string]string{"id": "x"},
+			"of the tool", "studio.read",
+			map[string]string{"id": "x"},
 			`{"ok":false,"code":"NOT_FOUND","message":"studio.read: no piece \"x\" <here>","hint":"List the pieces."}`,
 		},
 		{"of the schema", "studio.read", map[string]int{"id": 1}, `"code":"INVALID_INPUT"`},

@@ -243,6 +243,9 @@ func (c *Catalog) near(ref string) []string {
 		d   int
 	}
 	var list []scored
+	if ref == "" {
+		return nil
+	}
 	for _, r := range c.index().refs {
 		_, id, _ := strings.Cut(r, "/")
 		d := min(distance(ref, r), distance(ref, id)+1)

@@ -111,6 +111,10 @@ func access(e entry, cfg Config) (Access, error) {
 		return acc, fault.New(fault.Invalid, "model.open", "provider %q has no base URL", e.provider).
 			WithHint("set the address of your Azure resource")
 	}
+	if e.family == familyOpenRouter && acc.BaseURL != "" {
+		return acc, fault.New(fault.Invalid, "model.open", "provider %q has one address, and %q is not it", e.provider, acc.BaseURL).
+			WithHint("use %s/MODEL with this base URL", Compat)
+	}
 	if e.family == familyVertex && (acc.Project == "" || acc.Region == "") {
 		return acc, fault.New(fault.Invalid, "model.open", "provider %q has no project or region", e.provider).
 			WithHint("set the Google Cloud project and location")

@@ -14,7 +14,7 @@ import (
 // of calls with their numbers and order as the model wrote them.
 type patch struct {
 	schemas map[string][]byte // by tool name
-	inputs  map[string][]byte // by call id; JSON objects
+	inputs  [][]byte          // of the calls in history, in order; nil for what is no JSON object
 }
 
 // apply puts the patch into a request body. The library writes some keys in the
@@ -79,22 +79,28 @@ func renameGoogleSchemas(body []byte) ([]byte, error) {
 	return body, err
 }
 
-// calls finds each call of the history and sets its input.
+// calls finds each call of the history and sets its input. Calls are told apart by
+// their order: Vertex takes no ids. No call is missing, because toolCall gives the
+// library an input that it keeps.
 func (p patch) calls(body []byte, d dialect, set func(string, []byte)) {
-	list, parts, id, input := "messages", "content", "id", "input"
+	list, parts, input := "messages", "content", "input"
 	if d == dialectGoogle {
-		list, parts, id, input = "contents", "parts", "functionCall.id", "functionCall.args"
+		list, parts, input = "contents", "parts", "functionCall.args"
 	}
+	n := 0
 	for i, m := range gjson.GetBytes(body, list).Array() {
 		content := m.Get(parts)
 		if !content.IsArray() {
 			continue
 		}
 		for j, c := range content.Array() {
-			if d == dialectAnthropic && c.Get("type").String() != "tool_use" {
+			if c.Get("type").String() != "tool_use" && !c.Get("functionCall").Exists() {
 				continue
 			}
-			set(fmt.Sprintf("%s.%d.%s.%d.%s", list, i, parts, j, input), p.inputs[c.Get(id).String()])
+			if n < len(p.inputs) {
+				set(fmt.Sprintf("%s.%d.%s.%d.%s", list, i, parts, j, input), p.inputs[n])
+			}
+			n++
 		}
 	}
 }

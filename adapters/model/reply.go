@@ -59,6 +59,10 @@ func (r *reply) part(p fantasy.StreamPart) (done bool, err error) {
 		}
 		r.call(p.ToolCallName, p.ToolCallInput)
 	case fantasy.StreamPartTypeError:
+		// A blocked prompt has no candidate, which the library takes for a cut.
+		if r.wire.scan.refused && r.wire.scan.ended && r.wire.scan.fault == "" {
+			return true, r.finish(fantasy.FinishReasonContentFilter)
+		}
 		return true, p.Error
 	case fantasy.StreamPartTypeFinish:
 		return true, r.finish(p.FinishReason)
@@ -169,6 +173,10 @@ func (r *reply) finish(why fantasy.FinishReason) error {
 		return fantasy.NewIncompleteStreamError()
 	}
 	r.endReasoning()
+	if scan := &r.wire.scan; scan.refused {
+		why = fantasy.FinishReasonContentFilter
+		r.addText(scan.refusal)
+	}
 	r.endText()
 	out := &port.Reply{
 		Parts: r.parts, Reason: reason(why), Usage: r.wire.scan.usage.state(true), Warnings: r.warnings,

@@ -23,7 +23,7 @@ const (
 // call translates a request into the library's words. patch holds what the library
 // would lose on the way.
 func (p *provider) call(req port.Request) (fantasy.Call, patch, []string, error) {
-	b := builder{p: p, patch: patch{schemas: map[string][]byte{}, inputs: map[string][]byte{}}}
+	b := builder{p: p, patch: patch{schemas: map[string][]byte{}}}
 	if req.CallIDs == nil {
 		return fantasy.Call{}, patch{}, nil, fault.New(fault.Internal, "model.request", "the request makes no call ids")
 	}
@@ -77,6 +77,8 @@ func (b *builder) system(parts []port.Part) {
 		m.Content = append(m.Content, fantasy.TextPart{Text: p.Text, ProviderOptions: b.cache(p.Cache, nil)})
 	}
 	if len(m.Content) > 0 {
+		// Who speaks the chat dialect has one text for the whole prompt.
+		m.ProviderOptions = b.cache(parts[len(parts)-1].Cache, nil)
 		b.prompt = append(b.prompt, m)
 	}
 }
@@ -163,11 +165,13 @@ func (b *builder) part(role port.Role, p port.Part) (part fantasy.MessagePart, l
 // stay, because its result does.
 func (b *builder) toolCall(c port.ToolCall, cache bool) fantasy.MessagePart {
 	input := c.Input
+	var raw []byte
 	if object(input) {
-		b.patch.inputs[c.ID] = []byte(input)
+		raw = []byte(input)
 	} else if d := b.p.family.dialect(b.p.info.Ref); d == dialectAnthropic || d == dialectGoogle {
 		input = "{}"
 	}
+	b.patch.inputs = append(b.patch.inputs, raw)
 	return fantasy.ToolCallPart{ToolCallID: c.ID, ToolName: c.Name, Input: input, ProviderOptions: b.cache(cache, unseal(c.Opaque))}
 }
 

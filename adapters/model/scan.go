@@ -20,6 +20,9 @@ type scanner struct {
 	usage tally
 	ended bool   // the event that ends a reply was seen
 	fault string // an error object that came in the stream, as JSON
+
+	refused bool   // the model or a filter declined
+	refusal string // in these words; the library drops them
 }
 
 func newScanner(d dialect, contentType string) scanner {
@@ -121,10 +124,11 @@ func (s *scanner) event(data []byte) {
 		s.responses(e)
 	case dialectGoogle:
 		s.usage.google(e.Get("usageMetadata"))
-		s.ended = s.ended || e.Get("candidates.0.finishReason").String() != "" || e.Get("promptFeedback.blockReason").Exists()
+		blocked := e.Get("promptFeedback.blockReason").Exists()
+		s.refused = s.refused || blocked
+		s.ended = s.ended || blocked || e.Get("candidates.0.finishReason").String() != ""
 	default:
-		s.usage.chat(e.Get("usage"))
-		s.ended = s.ended || e.Get("choices.0.finish_reason").String() != ""
+		s.chat(e)
 	}
 }
 
@@ -142,6 +146,22 @@ func (s *scanner) anthropic(e gjson.Result) {
 	}
 }
 
+func (s *scanner) chat(e gjson.Result) {
+	s.usage.chat(e.Get("usage"))
+	c := e.Get("choices.0")
+	s.decline(c.Get("delta.refusal"))
+	s.decline(c.Get("message.refusal"))
+	s.ended = s.ended || c.Get("finish_reason").String() != ""
+}
+
+// decline adds words of a refusal.
+func (s *scanner) decline(v gjson.Result) {
+	if v.Type == gjson.String && v.String() != "" {
+		s.refused = true
+		s.refusal += v.String()
+	}
+}
+
 func (s *scanner) responses(e gjson.Result) {
 	switch e.Get("type").String() {
 	case "response.completed", "response.incomplete":
@@ -150,11 +170,16 @@ func (s *scanner) responses(e gjson.Result) {
 	case "response.failed":
 		s.usage.responses(e.Get("response.usage"))
 		s.fault = e.Get("response").Raw
+	case "response.refusal.delta":
+		s.decline(e.Get("delta"))
 	case "error":
 		s.fault = e.Raw
 	}
 	if e.Get("object").String() == "response" { // not streamed
 		s.usage.responses(e.Get("usage"))
 		s.ended = true
+		for _, v := range e.Get("output.#.content.#.refusal|@flatten").Array() {
+			s.decline(v)
+		}
 	}
 }

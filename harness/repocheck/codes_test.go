@@ -17,9 +17,13 @@ import (
 // A code is one constant of type fault.Code.
 type code struct {
 	value, pkg, comment, at string
+	exported                bool
 }
 
 var upperSnake = regexp.MustCompile(`^[A-Z][A-Z0-9]*(_[A-Z0-9]+)*$`)
+
+// preamble is how a docstring begins.
+var preamble = regexp.MustCompile(`^\w+ (says that|says|is) `)
 
 // codes collects the constants, and what is wrong with them.
 func codes(tr *tree) (all []code, found []string) {
@@ -52,6 +56,11 @@ func codes(tr *tree) (all []code, found []string) {
 		})
 	}
 	slices.SortFunc(all, func(a, b code) int { return cmp.Or(cmp.Compare(a.value, b.value), cmp.Compare(a.at, b.at)) })
+	// A package that passes on a code of a room that it may not import repeats it,
+	// unexported: the home is where it is exported.
+	all = slices.DeleteFunc(all, func(c code) bool {
+		return !c.exported && slices.ContainsFunc(all, func(o code) bool { return o.value == c.value && o.exported })
+	})
 	for i := 1; i < len(all); i++ {
 		if all[i].value == all[i-1].value {
 			found = append(found, fmt.Sprintf("%s%s is declared at %s too", all[i].at, all[i].value, strings.TrimSuffix(all[i-1].at, ": ")))
@@ -74,13 +83,15 @@ func isCode(f *file, e ast.Expr) bool {
 
 func readCode(tr *tree, f *file, v *ast.ValueSpec, comment string) (all []code, found []string) {
 	for i, id := range v.Names {
-		c := code{pkg: f.pkg(), at: tr.at(id.Pos())}
+		c := code{pkg: f.pkg(), at: tr.at(id.Pos()), exported: id.IsExported()}
 		if i < len(v.Values) {
 			if lit, ok := v.Values[i].(*ast.BasicLit); ok {
 				c.value, _ = strconv.Unquote(lit.Value)
 			}
 		}
-		c.comment = strings.Join(strings.Fields(comment), " ")
+		// "CodeX says that a thing is so." is what Go wants of a lone constant; the page
+		// has the code beside it.
+		c.comment = strings.TrimSuffix(preamble.ReplaceAllString(strings.Join(strings.Fields(comment), " "), ""), ".")
 		switch {
 		case !upperSnake.MatchString(c.value):
 			found = append(found, fmt.Sprintf("%s%s is %q, not UPPER_SNAKE", c.at, id.Name, c.value))
@@ -115,6 +126,7 @@ const (
 	CodeA fault.Code = "GATE_A" // a
 	CodeB fault.Code = "GATE_B"
 	CodeC fault.Code = "STALE" // again
+	codeD fault.Code = "STALE" // the store's, passed on
 )
 func f() { _ = fault.Code("GATE_D") }
 `,

@@ -95,7 +95,11 @@ func TestWordsWork(t *testing.T) { script.Run(t, options("testdata/pass/scenario
 // write lays out a tree of scenarios and cassettes, and returns the scenarios' folder.
 func write(t *testing.T, files map[string]string) string {
 	t.Helper()
-	dir := t.TempDir()
+	return writeTree(t, t.TempDir(), files)
+}
+
+func writeTree(t testing.TB, dir string, files map[string]string) string {
+	t.Helper()
 	for name, text := range files {
 		file := filepath.Join(dir, filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {

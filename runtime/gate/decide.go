@@ -146,6 +146,13 @@ func (g *Gate) Decide(ctx context.Context, req Request) Decision {
 	return Decision{Outcome: Asked, Request: req, By: Nobody, Question: &q}
 }
 
+// Tool is the tool that a request would run, if there is one: for a
+// capability.call the one that it carries.
+func (g *Gate) Tool(req Request) (tool.Tool, bool) {
+	t, _, err := g.resolve(req)
+	return t, err == nil
+}
+
 // resolve finds the tool of a request, the inner one of a capability.call.
 func (g *Gate) resolve(req Request) (tool.Tool, Request, error) {
 	t, err := g.find(req.Tool, req.Skin)

@@ -49,8 +49,9 @@ type (
 	}
 	// TurnOpened is written before a model is set up.
 	TurnOpened struct {
-		Input string   `json:"input"`
-		Facts []string `json:"facts,omitempty"` // ambient, one line each
+		Input  string       `json:"input"`
+		Facts  []string     `json:"facts,omitempty"`  // ambient, one line each
+		Attach []model.Part `json:"attach,omitempty"` // images and documents beside it
 	}
 	// Steered is something that a person said in the middle of a turn, or left for
 	// after it.
@@ -141,6 +142,7 @@ type (
 		Stop     string `json:"stop,omitempty"`     // STOP_… when the loop ended it
 		Guidance string `json:"guidance,omitempty"` // one line
 		Text     string `json:"text"`               // what the person is shown
+		Notes    string `json:"notes,omitempty"`    // what the model is told of its drafts, in the next message
 		Rounds   int    `json:"rounds"`
 		Calls    int    `json:"calls"`
 		Cost     int64  `json:"cost"` // pico-dollars, billed or saved
