@@ -55,6 +55,16 @@ func TestTheRequest(t *testing.T) {
 	if got, want := strings.Join(texts, "|"), "before|Facts:\n- Ada is open.\n- It is noon.|hello"; len(req.Messages) != 1 || got != want {
 		t.Errorf("messages %+v", req.Messages)
 	}
+	for _, parts := range [][]model.Part{req.System, req.Messages[0].Parts} {
+		for i, p := range parts {
+			if p.Cache != (i == len(parts)-1) {
+				t.Errorf("part %d of %d: cache %v", i, len(parts), p.Cache)
+			}
+		}
+	}
+	if strings.Contains(fmt.Sprintf("%+v", out.History), "Cache:true") {
+		t.Error("the history keeps the marks of a request")
+	}
 	if len(in.History[0].Parts) != 1 {
 		t.Error("the caller's history was changed")
 	}

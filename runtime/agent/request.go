@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/soundstage-dev/soundstage/harness/fault"
@@ -25,9 +26,7 @@ func (r *run) ask(ctx context.Context) (model.Reply, *halt, error) {
 		if h != nil {
 			return model.Reply{}, h, nil
 		}
-		if _, err := r.record(ctx, trace.ModelRequested{
-			Round: r.round, Ref: req.Ref, Tools: belt, Messages: len(req.Messages), MaxOutput: req.MaxOutput, Reservation: row.ID,
-		}); err != nil {
+		if err := r.requested(ctx, req, belt, row); err != nil {
 			return model.Reply{}, nil, err
 		}
 		step, cancel := r.within(ctx)
@@ -37,8 +36,8 @@ func (r *run) ask(ctx context.Context) (model.Reply, *halt, error) {
 		if err == nil {
 			return r.received(ctx, row, reply)
 		}
-		if settleErr := r.settle(ctx, row, usageOf(err, reply)); settleErr != nil {
-			return model.Reply{}, failed(settleErr), nil
+		if h, recErr := r.settle(ctx, row, usageOf(err, reply)); h != nil || recErr != nil {
+			return model.Reply{}, h, recErr
 		}
 		if over == nil && !begun && fault.CodeOf(err) == model.CodeBusy && attempt < r.o.Limits.Attempts {
 			again, recErr := r.pause(ctx, attempt, err)
@@ -56,8 +55,8 @@ func (r *run) ask(ctx context.Context) (model.Reply, *halt, error) {
 
 // received settles and records a whole reply.
 func (r *run) received(ctx context.Context, row ledger.Row, reply model.Reply) (model.Reply, *halt, error) {
-	if err := r.settle(ctx, row, reply.Usage); err != nil {
-		return model.Reply{}, failed(err), nil
+	if h, err := r.settle(ctx, row, reply.Usage); h != nil || err != nil {
+		return model.Reply{}, h, err
 	}
 	_, err := r.record(ctx, trace.ModelReplied{Round: r.round, Reply: reply})
 	return reply, nil, err
@@ -86,7 +85,7 @@ func (r *run) broken(ctx context.Context, reply model.Reply, err error, over *ha
 func (r *run) request() (req model.Request, belt []string) {
 	info := r.o.Provider.Info()
 	req = model.Request{
-		Ref: info.Ref, Messages: r.history, MaxOutput: r.o.Limits.MaxOutput, Reasoning: r.o.Reasoning, Options: r.o.Model,
+		Ref: info.Ref, Messages: cached(r.history), MaxOutput: r.o.Limits.MaxOutput, Reasoning: r.o.Reasoning, Options: r.o.Model,
 		CallIDs: func(i int) string { return fmt.Sprintf("t%dr%dc%d", r.turn, r.round, i) },
 	}
 	if info.MaxOutput > 0 {
@@ -95,11 +94,28 @@ func (r *run) request() (req model.Request, belt []string) {
 	for _, s := range r.o.System {
 		req.System = append(req.System, textPart(s))
 	}
+	if n := len(req.System); n > 0 {
+		req.System[n-1].Cache = true
+	}
 	for _, t := range r.o.Registry.Belt(tool.Loop, r.revealed) {
 		req.Tools = append(req.Tools, model.ToolSpec{Name: t.Name(), Description: t.Description, Schema: t.Input})
 		belt = append(belt, t.ID)
 	}
 	return req, belt
+}
+
+// cached marks the end of the history as a point to cache up to: the next request
+// begins with the same bytes. The history itself stays as it is.
+func cached(history []model.Message) []model.Message {
+	n := len(history) - 1
+	if n < 0 || len(history[n].Parts) == 0 {
+		return history
+	}
+	marked := slices.Clone(history)
+	parts := slices.Clone(marked[n].Parts)
+	parts[len(parts)-1].Cache = true
+	marked[n].Parts = parts
+	return marked
 }
 
 // stream reads one reply. begun is whether anything of it was seen.
@@ -206,11 +222,28 @@ func (r *run) reserve(ctx context.Context, req model.Request, attempt int) (ledg
 	}
 }
 
-func (r *run) settle(ctx context.Context, row ledger.Row, u model.Usage) error {
+// settle ends a reservation, in the store first and then on the trace.
+func (r *run) settle(ctx context.Context, row ledger.Row, u model.Usage) (*halt, error) {
 	if r.o.Ledger == nil {
-		return nil
+		return nil, nil
 	}
 	row, err := r.o.Ledger.Settle(context.WithoutCancel(ctx), row, u)
+	if err != nil {
+		return failed(err), nil
+	}
 	r.cost += row.Cost
+	_, err = r.record(ctx, trace.CostSettled{Row: row})
+	return nil, err
+}
+
+// requested puts what is about to be sent on the trace, with what was set aside.
+func (r *run) requested(ctx context.Context, req model.Request, belt []string, row ledger.Row) error {
+	ev := trace.ModelRequested{
+		Round: r.round, Ref: req.Ref, Tools: belt, Messages: len(req.Messages), MaxOutput: req.MaxOutput, Reservation: row.ID,
+	}
+	if row.ID != "" {
+		ev.Row = &row
+	}
+	_, err := r.record(ctx, ev)
 	return err
 }

@@ -46,7 +46,7 @@ func (a *Agent) Turn(ctx context.Context, in Input) (Outcome, error) {
 		return Outcome{}, err
 	}
 	r := &run{Agent: a, turn: in.Turn, began: a.o.Clock.Now(), history: slices.Clone(in.History), seen: map[string]bool{}}
-	if _, err := r.record(ctx, trace.TurnOpened{Input: in.Text, Facts: in.Facts}); err != nil {
+	if _, err := r.record(ctx, trace.TurnOpened{Input: in.Text, Facts: in.Facts, Attach: in.Attach}); err != nil {
 		return Outcome{}, err
 	}
 	r.say(opening(in)...)
@@ -258,7 +258,8 @@ func (r *run) close(ctx context.Context, text string, h *halt) (Outcome, error) 
 			out.Text = closing(h)
 		}
 	}
-	if notes := r.notes(); notes != "" {
+	notes := r.notes()
+	if notes != "" {
 		out.Text = strings.TrimSpace(out.Text + "\n" + notes)
 		// The model learns how its drafts ended with the next message.
 		r.say(textPart(notes))
@@ -266,7 +267,7 @@ func (r *run) close(ctx context.Context, text string, h *halt) (Outcome, error) 
 	out.History = r.history
 	r.o.Output.Text(out.Text)
 	_, err := r.record(ctx, trace.TurnClosed{
-		Label: out.Label, Stop: string(out.Stop), Guidance: out.Guidance, Text: out.Text, Rounds: out.Rounds, Calls: out.Calls, Cost: out.Cost,
+		Label: out.Label, Stop: string(out.Stop), Guidance: out.Guidance, Text: out.Text, Notes: notes, Rounds: out.Rounds, Calls: out.Calls, Cost: out.Cost,
 	})
 	if err != nil {
 		return Outcome{}, err
@@ -298,18 +299,9 @@ func (r *run) label() string {
 
 // notes is one line for each receipt.
 func (r *run) notes() string {
-	var lines []string
-	for _, c := range r.receipts {
-		line := fmt.Sprintf("Draft %s: %s", c.Draft, c.Outcome)
-		if c.Target.Kind != "" {
-			line += ", " + c.Target.String()
-		}
-		if c.Outcome == draft.Applied {
-			line += fmt.Sprintf(" is at revision %d and was read again", c.Revision)
-		} else if c.Detail != "" {
-			line += ": " + c.Detail
-		}
-		lines = append(lines, line+".")
+	lines := make([]string, len(r.receipts))
+	for i, c := range r.receipts {
+		lines[i] = c.String()
 	}
 	return strings.Join(lines, "\n")
 }

@@ -2,6 +2,7 @@ package agent_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"iter"
 	"strings"
@@ -16,6 +17,7 @@ import (
 	"github.com/soundstage-dev/soundstage/runtime/gate"
 	"github.com/soundstage-dev/soundstage/runtime/ledger"
 	"github.com/soundstage-dev/soundstage/runtime/model"
+	"github.com/soundstage-dev/soundstage/runtime/session"
 	"github.com/soundstage-dev/soundstage/runtime/store"
 	"github.com/soundstage-dev/soundstage/runtime/tool"
 	"github.com/soundstage-dev/soundstage/runtime/trace"
@@ -120,7 +122,11 @@ func (n *notebook) Record(ctx context.Context, turn int, p trace.Payload) (trace
 	if n.full > 0 && len(n.events)+1 >= n.full {
 		return trace.Event{}, fault.New(fault.Internal, "trace.record", "the disk is full")
 	}
-	e := trace.Event{Seq: int64(len(n.events) + 1), Turn: turn, Type: p.EventType()}
+	data, err := json.Marshal(p)
+	if err != nil {
+		return trace.Event{}, err
+	}
+	e := trace.Event{V: trace.Version, Seq: int64(len(n.events) + 1), Turn: turn, Type: p.EventType(), Data: data}
 	n.events, n.said = append(n.events, e), append(n.said, p)
 	return e, nil
 }
@@ -303,6 +309,7 @@ func (w *world) turn(ctx context.Context) agent.Outcome {
 	}
 	w.paired(out.History)
 	w.closed(out)
+	w.rebuilt(out)
 	return out
 }
 
@@ -345,6 +352,27 @@ func (w *world) paired(history []model.Message) {
 	}
 	if len(open) > 0 {
 		w.t.Errorf("calls without a result on the trace: %v", open)
+	}
+}
+
+// rebuilt checks that the trace tells the same conversation and the same costs.
+func (w *world) rebuilt(out agent.Outcome) {
+	w.t.Helper()
+	history, err := session.History(w.trace.events)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	got, _ := json.Marshal(history)
+	want, _ := json.Marshal(out.History)
+	if string(got) != string(want) {
+		w.t.Errorf("history from the trace\n got %s\nwant %s", got, want)
+	}
+	rows, err := session.Rows(w.trace.events)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if kept, _ := w.rows.ListRows(w.t.Context(), ""); fmt.Sprint(rows) != fmt.Sprint(kept) {
+		w.t.Errorf("rows from the trace\n got %+v\nwant %+v", rows, kept)
 	}
 }
 
