@@ -20,15 +20,20 @@ const (
 	applicationID = 0x536e5374
 )
 
-// migrate makes the tables of an empty file and refuses what is not ours or newer.
+// migrate makes the tables of an empty file and refuses what is not ours or newer,
+// without a change to it.
 func (s *Store) migrate(ctx context.Context, db *sql.DB) error {
 	const op = "sqlite.open"
-	app, version, err := marks(ctx, db)
+	made, err := s.ours(ctx, db)
 	if err != nil {
 		return s.broken(err, op)
 	}
-	if app == applicationID && version == schemaVersion {
-		return nil // the common case costs two reads
+	// Where the file is in WAL mode already this changes nothing and costs a read.
+	if _, err := db.ExecContext(ctx, "PRAGMA journal_mode=WAL"); err != nil {
+		return s.broken(err, op)
+	}
+	if made {
+		return nil
 	}
 	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {
@@ -41,30 +46,38 @@ func (s *Store) migrate(ctx context.Context, db *sql.DB) error {
 	return s.broken(tx.Commit(), op)
 }
 
-// create looks again inside the transaction: two processes may open a new file at
-// once.
+// create makes the tables, unless another process did meanwhile.
 func (s *Store) create(ctx context.Context, tx *sql.Tx) error {
-	const op = "sqlite.open"
-	app, version, err := marks(ctx, tx)
-	if err != nil {
+	if made, err := s.ours(ctx, tx); made || err != nil {
 		return err
+	}
+	_, err := tx.ExecContext(ctx, schema+fmt.Sprintf("PRAGMA application_id=%d; PRAGMA user_version=%d;", applicationID, schemaVersion))
+	return err
+}
+
+// ours says whether the file has our tables; false is a file that is empty, and an
+// error one that is not for us.
+func (s *Store) ours(ctx context.Context, q querier) (made bool, err error) {
+	const op = "sqlite.open"
+	app, version, err := marks(ctx, q)
+	switch {
+	case err != nil:
+		return false, err
+	case app == applicationID && version == schemaVersion:
+		return true, nil
+	case app == applicationID && version > schemaVersion:
+		return false, fault.New(store.CodeNewer, op, "the store %q has schema %d, this program knows %d", s.path, version, schemaVersion).
+			WithHint("update soundstage")
 	}
 	var tables int
-	if err := tx.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_schema").Scan(&tables); err != nil {
-		return err
+	if err := q.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_schema").Scan(&tables); err != nil {
+		return false, err
 	}
-	switch {
-	case app == applicationID && version == schemaVersion:
-		return nil
-	case app == applicationID && version > schemaVersion:
-		return fault.New(store.CodeNewer, op, "the store %q has schema %d, this program knows %d", s.path, version, schemaVersion).
-			WithHint("update soundstage")
-	case app != 0 || version != 0 || tables != 0:
-		return fault.New(store.CodeDamaged, op, "%q is a database of something else", s.path).
+	if app != 0 || version != 0 || tables != 0 {
+		return false, fault.New(store.CodeDamaged, op, "%q is a database of something else", s.path).
 			WithHint("name another file, or move this one away")
 	}
-	_, err = tx.ExecContext(ctx, schema+fmt.Sprintf("PRAGMA application_id=%d; PRAGMA user_version=%d;", applicationID, schemaVersion))
-	return err
+	return false, nil
 }
 
 // A querier is a database or a transaction.

@@ -109,15 +109,15 @@ func (s *Store) use(ctx context.Context, op string) (*sql.DB, error) {
 }
 
 // dsn is the file as a URI, so that a path may hold '?', '#' and '%', with the
-// settings of every connection.
+// settings of every connection. WAL is a setting of the file: migrate makes it, once
+// it knows that the file is ours.
 func dsn(path string) string {
 	p := filepath.ToSlash(path)
 	if filepath.VolumeName(path) != "" && !strings.HasPrefix(p, "/") {
 		p = "/" + p // C:/x is /C:/x in a URI
 	}
 	q := url.Values{
-		"_busy_timeout": {"10000"},
-		"_journal_mode": {"WAL"},
+		"_busy_timeout": {"30000"},
 		"_synchronous":  {"FULL"},
 		"_txlock":       {"immediate"},
 		"_defensive":    {"1"},

@@ -15,15 +15,15 @@ import (
 )
 
 // MaxLine is the longest line, in bytes with its line end.
-const MaxLine = 32 << 20
+const MaxLine = 16 << 20
 
 // The codes of this package.
 const (
-	CodeNewer   fault.Code = "TRACE_NEWER"   // written by a newer version
-	CodeDamaged fault.Code = "TRACE_DAMAGED" // a line that is not an event, or not in order
-	CodeTooLong fault.Code = "TRACE_TOO_LONG"
-	CodeMissing fault.Code = "TRACE_MISSING" // no such file
-	CodeClosed  fault.Code = "TRACE_CLOSED"  // Record after Close
+	CodeNewer   fault.Code = "TRACE_NEWER"    // written by a newer version
+	CodeDamaged fault.Code = "TRACE_DAMAGED"  // a line that is not an event, or not in order
+	CodeTooLong fault.Code = "TRACE_TOO_LONG" // a line of more than MaxLine bytes
+	CodeMissing fault.Code = "TRACE_MISSING"  // no such file
+	CodeClosed  fault.Code = "TRACE_CLOSED"   // Record after Close
 )
 
 // Options are the doors of a Log. Session and Clock are needed.
