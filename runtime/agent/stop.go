@@ -23,7 +23,7 @@ const (
 	StopRefused   fault.Code = "STOP_REFUSED"       // the model or its provider declined to answer
 )
 
-// codeMiss is the seam's code: the cassette does not hold a request.
+// codeMiss is the seam's: the cassette does not hold a request.
 const codeMiss fault.Code = "SEAM_MISS"
 
 // errElapsed is the cause of a context that the loop's own bound ended.

@@ -5,17 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"sync/atomic"
 	"testing"
-	"testing/synctest"
-	"time"
-	"unicode/utf8"
 
 	"github.com/soundstage-dev/soundstage/harness/clock"
 	"github.com/soundstage-dev/soundstage/harness/fault"
 	"github.com/soundstage-dev/soundstage/runtime/draft"
 	"github.com/soundstage-dev/soundstage/runtime/gate"
-	"github.com/soundstage-dev/soundstage/runtime/model"
 	"github.com/soundstage-dev/soundstage/runtime/result"
 	"github.com/soundstage-dev/soundstage/runtime/tool"
 	"github.com/soundstage-dev/soundstage/runtime/trust"
@@ -389,128 +384,4 @@ func TestACancelledCallDoesNotRun(t *testing.T) {
 	if _, err := s.gate.Run(ctx, d); fault.CodeOf(err) != fault.Cancelled || len(s.runs) != 0 {
 		t.Errorf("Run = %v, runs %v", err, s.runs)
 	}
-}
-
-func TestTheBoundIsInCharacters(t *testing.T) {
-	tests := []struct {
-		tool  string
-		limit int
-	}{{"a.say", result.MaxInline}, {"studio.read", result.MaxInlineRead}}
-	for _, tt := range tests {
-		for _, r := range []string{"a", "é", "漢", "🎭"} {
-			for _, n := range []int{tt.limit - 1, tt.limit, tt.limit + 1} {
-				s := newStage(t, trust.Guarded)
-				s.say.Text = strings.Repeat(r, n)
-				res, err := s.gate.Run(t.Context(), s.gate.Decide(t.Context(), request(tt.tool, "")))
-				if err != nil {
-					t.Fatal(err)
-				}
-				if n <= tt.limit {
-					if res.Text != s.say.Text || res.Handle != "" {
-						t.Errorf("%s: %d × %s was cut", tt.tool, n, r)
-					}
-					continue
-				}
-				_, peek, _ := strings.Cut(res.Text, "\n")
-				if res.Handle != "result-1" || peek != strings.Repeat(r, result.MaxInline) || !utf8.ValidString(res.Text) {
-					t.Errorf("%s: %d × %s: handle %q, peek of %d", tt.tool, n, r, res.Handle, utf8.RuneCountInString(peek))
-				}
-				if s.shelf.kept[0] != s.say.Text {
-					t.Errorf("%s: the shelf has something else", tt.tool)
-				}
-			}
-		}
-	}
-}
-
-func TestAValueOverTheStoresBound(t *testing.T) {
-	s := newStage(t, trust.Full)
-	s.say.Text = strings.Repeat("a", result.MaxBytes+1)
-	if _, err := s.gate.Run(t.Context(), s.gate.Decide(t.Context(), request("a.say", ""))); fault.CodeOf(err) != fault.TooLarge || fault.HintOf(err) == "" {
-		t.Errorf("a read: %v, want %s with a hint", err, fault.TooLarge)
-	}
-	// What was done was done: the result says what is missing, and is no error.
-	s.say.Review = &draft.Review{Draft: "d-1"}
-	res, err := s.gate.Run(t.Context(), s.gate.Decide(t.Context(), request("change.apply", "")))
-	if err != nil || !strings.HasPrefix(res.Text, string(fault.TooLarge)) || res.Review == nil {
-		t.Errorf("an apply: %.80q, %v", res.Text, err)
-	}
-}
-
-func TestImagesAreBounded(t *testing.T) {
-	s := newStage(t, trust.Full)
-	s.say.Blocks = []model.Blob{{Data: make([]byte, 8<<20)}, {Data: []byte{1}}}
-	res, err := s.gate.Run(t.Context(), s.gate.Decide(t.Context(), request("a.say", "")))
-	if err != nil || len(res.Blocks) != 1 || !strings.Contains(res.Text, "1 of 2 images were left out") {
-		t.Errorf("%d images, text %q, %v", len(res.Blocks), res.Text, err)
-	}
-}
-
-func TestEqualKeysNeverOverlap(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		type in struct {
-			ID string `json:"id" jsonschema:"the piece"`
-		}
-		var now, most atomic.Int32
-		locks := gate.NewLocks()
-		open := func(session string) func(id string) {
-			slow := tool.New(tool.Spec{ID: "a.slow", Summary: "Is slow.", Effect: tool.Read, Exposure: tool.Direct, Concurrency: "piece:{id}"},
-				func(context.Context, tool.Call, in) (tool.Reply[struct{}], error) {
-					for n := now.Add(1); ; {
-						if m := most.Load(); n <= m || most.CompareAndSwap(m, n) {
-							break
-						}
-					}
-					time.Sleep(time.Second)
-					now.Add(-1)
-					return tool.Reply[struct{}]{}, nil
-				})
-			g := gate.New(gate.Options{Registry: tool.NewRegistry(slow), Table: trust.NewTable(trust.Row{ID: "a.slow", Class: trust.Read}),
-				Clock: clock.NewFixed(clock.Epoch), Locks: locks})
-			return func(id string) {
-				r := request("a.slow", fmt.Sprintf(`{"id":%q}`, id))
-				r.Session = session
-				if _, err := g.Run(t.Context(), g.Decide(t.Context(), r)); err != nil {
-					t.Error(err)
-				}
-			}
-		}
-		one, two := open("s-1"), open("s-2")
-		for range 3 {
-			go one("ada")
-			go two("ada")
-		}
-		time.Sleep(time.Minute)
-		synctest.Wait()
-		if most.Load() != 1 {
-			t.Errorf("%d calls with one key at once", most.Load())
-		}
-		most.Store(0)
-		go one("ada")
-		go two("bob")
-		time.Sleep(time.Minute)
-		if most.Load() != 2 {
-			t.Errorf("%d calls with two keys at once, want 2", most.Load())
-		}
-	})
-}
-
-func TestALockIsNotWaitedForAfterCancel(t *testing.T) {
-	l := gate.NewLocks()
-	unlock, err := l.Lock(t.Context(), "k")
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := l.Lock(ctx, "k"); !errors.Is(err, context.Canceled) {
-		t.Errorf("Lock = %v", err)
-	}
-	unlock()
-	unlock() // a second time does nothing
-	again, err := l.Lock(t.Context(), "k")
-	if err != nil {
-		t.Fatal(err)
-	}
-	again()
 }
