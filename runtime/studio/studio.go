@@ -12,6 +12,7 @@ import (
 	"github.com/soundstage-dev/soundstage/harness/clock"
 	"github.com/soundstage-dev/soundstage/harness/fault"
 	"github.com/soundstage-dev/soundstage/runtime/draft"
+	"github.com/soundstage-dev/soundstage/runtime/result"
 	"github.com/soundstage-dev/soundstage/runtime/store"
 	"github.com/soundstage-dev/soundstage/runtime/tool"
 )
@@ -71,7 +72,7 @@ func (k *Kinds) referenced(name string) bool {
 type Deps struct {
 	Store   store.Store
 	Drafts  *draft.Service
-	Results Results
+	Results *result.Sessions
 	Clock   clock.Clock
 	Kinds   *Kinds
 }

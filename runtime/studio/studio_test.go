@@ -33,17 +33,19 @@ func (notes) Title(body []byte) (string, error) {
 }
 
 type bench struct {
-	t      *testing.T
-	reg    *tool.Registry
-	store  store.Store
-	drafts *draft.Service
+	t       *testing.T
+	reg     *tool.Registry
+	store   store.Store
+	drafts  *draft.Service
+	results *result.Sessions
 }
 
-func newBench(t *testing.T, results studio.Results) *bench {
+func newBench(t *testing.T) *bench {
 	st, clk := memory.New(), clock.NewFixed(time.Unix(1_700_000_000, 0))
 	kinds := studio.NewKinds(notes{})
 	drafts := draft.New(st, st, clk, kinds)
-	return &bench{t: t, store: st, drafts: drafts, reg: tool.NewRegistry(
+	results := result.NewSessions()
+	return &bench{t: t, store: st, drafts: drafts, results: results, reg: tool.NewRegistry(
 		studio.Tools(studio.Deps{Store: st, Drafts: drafts, Results: results, Clock: clk, Kinds: kinds})...)}
 }
 
@@ -96,7 +98,7 @@ func (b *bench) note(id, title, text string) store.Piece {
 
 func TestEveryToolHasATrustRow(t *testing.T) {
 	table := trust.NewTable(trust.Rows()...)
-	for _, tl := range newBench(t, texts{}).reg.All() {
+	for _, tl := range newBench(t).reg.All() {
 		if _, ok := table.Class(tl.ID); !ok {
 			t.Errorf("%s has no row", tl.ID)
 		}
@@ -104,7 +106,7 @@ func TestEveryToolHasATrustRow(t *testing.T) {
 }
 
 func TestListAndSearch(t *testing.T) {
-	b := newBench(t, texts{})
+	b := newBench(t)
 	for i := range 5 {
 		b.note(fmt.Sprintf("n%d", i), fmt.Sprintf("Note %d", i), strings.Repeat("padding ", 20)+"Étage "+strings.Repeat("padding ", 20))
 	}
@@ -132,7 +134,7 @@ func TestListAndSearch(t *testing.T) {
 func TestReadBounds(t *testing.T) {
 	for _, r := range []string{"a", "é", "灯", "😀"} {
 		for _, over := range []int{-1, 0, 1} {
-			b := newBench(t, texts{})
+			b := newBench(t)
 			frame := len(`{"text":"","title":"A"}`)
 			b.note("a", "A", strings.Repeat(r, result.MaxInlineRead-frame+over))
 			out := b.must("studio.read", `{"kind":"note","id":"a"}`)
@@ -144,7 +146,7 @@ func TestReadBounds(t *testing.T) {
 }
 
 func TestReadParts(t *testing.T) {
-	b := newBench(t, texts{})
+	b := newBench(t)
 	b.note("a", "A", "x灯é😀")
 	tests := []struct{ in, field, want string }{
 		{`"path":"/text"`, "text", "x灯é😀"},
@@ -172,7 +174,7 @@ func TestReadParts(t *testing.T) {
 }
 
 func TestDelete(t *testing.T) {
-	b := newBench(t, texts{})
+	b := newBench(t)
 	p := b.note("a", "A", "x")
 	b.refused("studio.delete", `{"kind":"note","id":"b"}`, fault.NotFound)
 	b.refused("studio.delete", `{"kind":"note","id":"a","revision":9}`, fault.Stale)
@@ -190,7 +192,7 @@ func TestDelete(t *testing.T) {
 }
 
 func TestDuplicateAndChanges(t *testing.T) {
-	b := newBench(t, texts{})
+	b := newBench(t)
 	p := b.note("a", "A", "x")
 	dup := b.must("studio.piece.duplicate", `{"kind":"note","id":"a"}`)
 	id := dup["draft"].(string)
@@ -236,19 +238,12 @@ func TestDuplicateAndChanges(t *testing.T) {
 	}
 }
 
-// texts are results by handle.
-type texts map[string]string
-
-func (m texts) Text(_, handle string) (string, error) {
-	text, ok := m[handle]
-	if !ok {
-		return "", fault.New(result.CodeUnknown, "result", "no result %q", handle)
-	}
-	return text, nil
-}
-
 func TestResultQuery(t *testing.T) {
-	b := newBench(t, texts{"result-1": strings.Repeat("灯a", 7000) + "END"})
+	b := newBench(t)
+	text := strings.Repeat("灯a", 7000) + "END"
+	if h, err := b.results.Put(t.Context(), "s", text); err != nil || h != "result-1" {
+		t.Fatal(h, err)
+	}
 	if out := b.must("result.query", `{"handle":"result-1","action":"stat"}`); out["characters"] != 14003.0 || out["bytes"] != 28003.0 || out["text"] != nil {
 		t.Errorf("stat %v", out)
 	}
@@ -269,5 +264,10 @@ func TestResultQuery(t *testing.T) {
 	b.refused("result.query", `{"handle":"result-2"}`, result.CodeUnknown)
 	b.refused("result.query", `{"handle":"result-1","limit":12001}`, fault.Invalid)
 	b.refused("result.query", `{"handle":"result-1","action":"search"}`, fault.Invalid)
-	b.refused("result.query", `{"handle":"result-1","offset":14003}`, studio.CodeOffset)
+	b.refused("result.query", `{"handle":"result-1","offset":14004}`, fault.Invalid)
+	if _, err := b.call("other", "result.query", `{"handle":"result-1"}`); fault.CodeOf(err) != result.CodeUnknown {
+		t.Errorf("another session read it: %v", err)
+	}
+	b.results.End("s")
+	b.refused("result.query", `{"handle":"result-1"}`, result.CodeExpired)
 }
