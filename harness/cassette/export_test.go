@@ -3,6 +3,7 @@ package cassette
 import (
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"os"
 )
 
@@ -12,6 +13,11 @@ const HeadLen = headLen
 // WithoutSync lets a test write thousands of episodes without thousands of waits
 // for the disk.
 func (w *Writer) WithoutSync() { w.sync = func(*os.File) error { return nil } }
+
+// Parse is Open of a file that holds data.
+func Parse(data []byte) (*Cassette, error) {
+	return parse("c.yaml", data, crc32.Checksum(data[:max(0, len(data)-tailLen)], castagnoli))
+}
 
 // EncodeLine is a line as Append writes it, without its line feed.
 func EncodeLine(e Episode) ([]byte, error) {

@@ -171,10 +171,14 @@ func (w *Writer) ended(op string) error {
 	return fault.New(fault.Invalid, op, "the recording of cassette %q has ended", w.path)
 }
 
-// Abandon ends the recording and keeps the journal, for Resume and Continue.
+// Abandon ends the recording and keeps the journal, for Resume and Continue. A
+// journal without an episode is removed.
 func (w *Writer) Abandon() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if w.journal != nil && len(w.sums) == 0 {
+		return w.removeJournal()
+	}
 	return w.close()
 }
 

@@ -218,6 +218,18 @@ func TestJournalOfACommittedCassette(t *testing.T) {
 	}
 }
 
+func TestAbandonOfNothingLeavesNothing(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "c.yaml")
+	for range 2 {
+		if err := create(t, path, cassette.CreateOptions{}).Abandon(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if left, err := filepath.Glob(path + "*"); err != nil || left != nil {
+		t.Errorf("left over: %v, %v", left, err)
+	}
+}
+
 func TestWeakestOrigin(t *testing.T) {
 	for _, tt := range []struct {
 		episodes []cassette.Origin
