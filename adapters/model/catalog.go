@@ -129,23 +129,33 @@ func (c *Catalog) find(ref string) (entry, error) {
 	if !ok || name == "" || id == "" || len(ref) > maxRef {
 		return entry{}, c.unknown(ref)
 	}
-	if u, ok := local[name]; ok || name == Compat {
-		return entry{
-			provider: name, model: id, family: familyCompat, baseURL: u,
-			info: port.Info{Ref: ref, Name: id, MaxOutput: localMaxOutput, Images: true},
-		}, nil
+	if _, ok := local[name]; ok || name == Compat {
+		e, err := c.provider(name)
+		e.model, e.info = id, port.Info{Ref: ref, Name: id, MaxOutput: localMaxOutput, Images: true}
+		return e, err
 	}
 	x := c.index()
 	m, ok := x.lookup(ref)
 	if !ok {
 		return entry{}, c.unknown(ref)
 	}
-	p := x.providers[name]
-	e := entry{
-		provider: name, model: id, family: families[p.Type], headers: p.DefaultHeaders,
-		keyName: strings.TrimPrefix(p.APIKey, "$"), info: info(ref, m),
-		budgeted: m.CanReason && len(m.ReasoningLevels) == 0,
+	e, err := c.provider(name)
+	e.model, e.info = id, info(ref, m)
+	e.budgeted = m.CanReason && len(m.ReasoningLevels) == 0
+	return e, err
+}
+
+// provider is what is known of a provider, whatever the model.
+func (c *Catalog) provider(name string) (entry, error) {
+	if u, ok := local[name]; ok || name == Compat {
+		return entry{provider: name, family: familyCompat, baseURL: u}, nil
 	}
+	p, ok := c.index().providers[name]
+	if !ok {
+		return entry{}, fault.New(port.CodeUnknown, "model.find", "there is no provider %q", name).
+			WithHint("name a provider of the catalogue, or %s", Compat)
+	}
+	e := entry{provider: name, family: families[p.Type], headers: p.DefaultHeaders, keyName: strings.TrimPrefix(p.APIKey, "$")}
 	// A "$" marks the name of a variable: the provider's own address is meant.
 	if !strings.HasPrefix(p.APIEndpoint, "$") {
 		e.baseURL = p.APIEndpoint

@@ -110,7 +110,7 @@ func parse(t *testing.T, e cassette.Episode, f family, id string) (reading, outc
 	en := entry{provider: string(f), model: id, family: f, baseURL: map[bool]string{true: "http://compat.invalid/v1"}[f == familyCompat],
 		info: port.Info{Ref: string(f) + "/" + id, MaxOutput: 4096}}
 	acc := Access{Key: placeholder}
-	lm, err := dial(t.Context(), en, acc, client(cfg.Client, f, acc))
+	lm, err := dial(t.Context(), en, acc, client(cfg.Client, en.dress(acc, cfg.Clock)))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -64,8 +64,14 @@ type sent struct{ method, url, headers, body string }
 // capture opens ref and returns the request that req becomes.
 func capture(t *testing.T, ref string, cfg Config, req port.Request) sent {
 	t.Helper()
+	return captureVia(t, ref, cfg, req, func(rt http.RoundTripper) http.RoundTripper { return rt })
+}
+
+// captureVia is capture with something between the model and the world.
+func captureVia(t *testing.T, ref string, cfg Config, req port.Request, via func(http.RoundTripper) http.RoundTripper) sent {
+	t.Helper()
 	var got []sent
-	cfg.Client = &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+	cfg.Client = &http.Client{Transport: via(roundTrip(func(r *http.Request) (*http.Response, error) {
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
 			return nil, err
@@ -77,7 +83,7 @@ func capture(t *testing.T, ref string, cfg Config, req port.Request) sent {
 		slices.Sort(h)
 		got = append(got, sent{r.Method, r.URL.String(), strings.Join(h, "\n"), string(body)})
 		return answer(r, 500, "application/json", `{"error":{"message":"enough"}}`), nil
-	})}
+	}))}
 	p, err := Open(t.Context(), ref, cfg)
 	if err != nil {
 		t.Fatalf("%s: %v", ref, err)

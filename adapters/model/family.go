@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"net/http"
+	"regexp"
 	"strings"
 
 	"charm.land/catwalk/pkg/catwalk"
@@ -16,6 +17,8 @@ import (
 	"charm.land/fantasy/providers/openaicompat"
 	"charm.land/fantasy/providers/openrouter"
 	"charm.land/fantasy/providers/vercel"
+
+	"github.com/soundstage-dev/soundstage/harness/clock"
 )
 
 // A family is a way to speak: which library part builds the request, which
@@ -59,8 +62,7 @@ const (
 	dialectGoogle    dialect = "google"
 )
 
-// The addresses that the catalogue leaves to a variable. Stated here, because an
-// empty address is where the SDKs look into the environment.
+// The addresses that the catalogue leaves to a variable.
 const (
 	googleURL   = "https://generativelanguage.googleapis.com/"
 	azureURL    = "https://soundstage-replay.openai.azure.com/openai/v1"
@@ -100,60 +102,81 @@ func dial(ctx context.Context, e entry, a Access, c *http.Client) (fantasy.Langu
 	return p.LanguageModel(ctx, e.model)
 }
 
-func newProvider(e entry, a Access, c *http.Client) (fantasy.Provider, error) {
-	url := cmp.Or(a.BaseURL, e.baseURL)
+// address is where the entry's provider is reached with a. It is never empty: an
+// empty one is where the SDKs look into the environment.
+func (e entry) address(a Access) string {
+	url, region := cmp.Or(a.BaseURL, e.baseURL), a.Region
 	switch e.family {
 	case familyAnthropic:
-		return anthropic.New(anthropic.WithHTTPClient(c), anthropic.WithAPIKey(placeholder),
-			anthropic.WithBaseURL(cmp.Or(url, anthropic.DefaultURL)))
+		return cmp.Or(url, anthropic.DefaultURL)
 	case familyBedrock:
-		region := cmp.Or(a.Region, bedrockHome)
-		return bedrock.New(bedrock.WithHTTPClient(c), bedrock.WithAPIKey(placeholder), bedrock.WithRegion(region),
-			bedrock.WithBaseURL(cmp.Or(url, "https://bedrock-runtime."+region+".amazonaws.com")))
+		return cmp.Or(url, "https://bedrock-runtime."+cmp.Or(region, bedrockHome)+".amazonaws.com")
 	case familyAzure:
-		return azure.New(azure.WithHTTPClient(c), azure.WithAPIKey(placeholder),
-			azure.WithBaseURL(cmp.Or(url, azureURL)), azure.WithUseResponsesAPI())
+		if m := azureName.FindStringSubmatch(url); m != nil {
+			return "https://" + m[1] + ".openai.azure.com/openai/v1"
+		}
+		return cmp.Or(url, azureURL)
 	case familyGoogle:
-		return google.New(google.WithHTTPClient(c), google.WithGeminiAPIKey(placeholder),
-			google.WithBaseURL(cmp.Or(url, googleURL)), google.WithToolCallIDFunc(noID))
-	case familyVertex:
-		return newVertex(e, a, c)
+		return cmp.Or(url, googleURL)
 	case familyOpenAI:
-		return openai.New(openai.WithHTTPClient(c), openai.WithAPIKey(placeholder),
-			openai.WithBaseURL(cmp.Or(url, openai.DefaultURL)), openai.WithUseResponsesAPI())
+		return cmp.Or(url, openai.DefaultURL)
+	case familyOpenRouter:
+		return openrouter.DefaultURL
+	case familyVercel:
+		return cmp.Or(url, vercel.DefaultURL)
+	case familyVertex:
+		return cmp.Or(url, vertexURL(cmp.Or(region, vertexHome)))
+	}
+	return cmp.Or(url, compatURL)
+}
+
+// azureName finds the resource in the addresses that Azure shows for one.
+var azureName = regexp.MustCompile(`^https?://([a-zA-Z0-9-]+)\.(?:openai|cognitiveservices|services\.ai)\.azure\.com(?:/.*)?$`)
+
+func vertexURL(region string) string {
+	switch region {
+	case "global":
+		return "https://aiplatform.googleapis.com/"
+	case "us", "eu":
+		return "https://aiplatform." + region + ".rep.googleapis.com/"
+	}
+	return "https://" + region + "-aiplatform.googleapis.com/"
+}
+
+// dress is what the entry's requests carry.
+func (e entry) dress(a Access, c clock.Clock) dress {
+	return dress{family: e.family, access: a, region: cmp.Or(a.Region, bedrockHome), clock: c}
+}
+
+func newProvider(e entry, a Access, c *http.Client) (fantasy.Provider, error) {
+	url := e.address(a)
+	switch e.family {
+	case familyAnthropic:
+		return anthropic.New(anthropic.WithHTTPClient(c), anthropic.WithAPIKey(placeholder), anthropic.WithBaseURL(url))
+	case familyBedrock:
+		return bedrock.New(bedrock.WithHTTPClient(c), bedrock.WithAPIKey(placeholder), bedrock.WithBaseURL(url),
+			bedrock.WithRegion(cmp.Or(a.Region, bedrockHome)))
+	case familyAzure:
+		return azure.New(azure.WithHTTPClient(c), azure.WithAPIKey(placeholder), azure.WithBaseURL(url), azure.WithUseResponsesAPI())
+	case familyGoogle:
+		return google.New(google.WithHTTPClient(c), google.WithGeminiAPIKey(placeholder), google.WithBaseURL(url),
+			google.WithToolCallIDFunc(noID))
+	case familyVertex:
+		// Its search for credentials asks files and a metadata server: it is skipped.
+		return google.New(google.WithHTTPClient(c), google.WithBaseURL(url), google.WithToolCallIDFunc(noID), google.WithSkipAuth(true),
+			google.WithVertex(cmp.Or(a.Project, placeholder), cmp.Or(a.Region, vertexHome)))
+	case familyOpenAI:
+		return openai.New(openai.WithHTTPClient(c), openai.WithAPIKey(placeholder), openai.WithBaseURL(url), openai.WithUseResponsesAPI())
 	case familyOpenRouter:
 		return openrouter.New(openrouter.WithHTTPClient(c), openrouter.WithAPIKey(placeholder))
 	case familyVercel:
-		return vercel.New(vercel.WithHTTPClient(c), vercel.WithAPIKey(placeholder),
-			vercel.WithBaseURL(cmp.Or(url, vercel.DefaultURL)))
+		return vercel.New(vercel.WithHTTPClient(c), vercel.WithAPIKey(placeholder), vercel.WithBaseURL(url))
 	}
-	return openaicompat.New(openaicompat.WithHTTPClient(c), openaicompat.WithAPIKey(placeholder),
-		openaicompat.WithBaseURL(cmp.Or(url, compatURL)))
+	return openaicompat.New(openaicompat.WithHTTPClient(c), openaicompat.WithAPIKey(placeholder), openaicompat.WithBaseURL(url))
 }
 
-// compatURL is where [Compat] goes in replay.
-const compatURL = "http://127.0.0.1:8000/v1"
-
-// newVertex skips the library's search for credentials, which would ask files and
-// a metadata server; the transport puts the token on.
-func newVertex(e entry, a Access, c *http.Client) (fantasy.Provider, error) {
-	project, region := cmp.Or(a.Project, placeholder), cmp.Or(a.Region, vertexHome)
-	opts := []google.Option{
-		google.WithHTTPClient(c), google.WithVertex(project, region),
-		google.WithSkipAuth(true), google.WithToolCallIDFunc(noID),
-	}
-	if url := cmp.Or(a.BaseURL, e.baseURL); url != "" {
-		return google.New(append(opts, google.WithBaseURL(url))...)
-	}
-	host := region + "-aiplatform.googleapis.com"
-	switch region {
-	case "global":
-		host = "aiplatform.googleapis.com"
-	case "us", "eu":
-		host = "aiplatform." + region + ".rep.googleapis.com"
-	}
-	return google.New(append(opts, google.WithBaseURL("https://"+host+"/"))...)
-}
+// compatURL is where [Compat] goes in replay: nowhere.
+const compatURL = "http://openaicompat.invalid/v1"
 
 // noID stands where the library would make a random id. It never leaves: every
 // id of a reply is replaced.

@@ -31,6 +31,8 @@ type Access struct {
 	Project string // OpenAI; Google Cloud project for vertexai
 	Region  string // Bedrock region, Vertex location
 	Headers map[string]string
+	// AccessKey, SecretKey and SessionToken sign for Bedrock where there is no Key.
+	AccessKey, SecretKey, SessionToken string
 }
 
 // Config is every door and setting of a provider. The zero value of a field that
@@ -84,7 +86,7 @@ func Open(ctx context.Context, ref string, cfg Config) (port.Provider, error) {
 	if err != nil {
 		return nil, err
 	}
-	lm, err := dial(ctx, e, acc, client(cfg.Client, e.family, acc))
+	lm, err := dial(ctx, e, acc, client(cfg.Client, e.dress(acc, cfg.Clock)))
 	if err != nil {
 		return nil, fault.Wrap(err, fault.Invalid, "model.open", "provider %q cannot be set up", e.provider)
 	}
@@ -97,29 +99,33 @@ func access(e entry, cfg Config) (Access, error) {
 		return Access{Key: placeholder}, nil
 	}
 	acc := cfg.Access[e.provider]
-	if acc.Key == "" && e.keyName != "" {
-		return acc, fault.New(port.CodeNoKey, "model.open", "provider %q has no key", e.provider).
-			WithHint("set %s", e.keyName)
+	return acc, acc.check(e)
+}
+
+// check refuses what cannot work, before anything is sent.
+func (a Access) check(e entry) error {
+	const op = "model.open"
+	if a.Key == "" && e.keyName != "" && (e.family != familyBedrock || a.AccessKey == "") {
+		return fault.New(port.CodeNoKey, op, "provider %q has no key", e.provider).WithHint("set %s", e.keyName)
 	}
-	if len(acc.Key) > maxKey || strings.ContainsAny(acc.Key, "\r\n\x00") {
-		return acc, fault.New(fault.Invalid, "model.open", "the key of provider %q is not a header value of at most %d bytes", e.provider, maxKey)
+	if len(a.Key) > maxKey || strings.ContainsAny(a.Key, "\r\n\x00") {
+		return fault.New(fault.Invalid, op, "the key of provider %q is not a header value of at most %d bytes", e.provider, maxKey)
 	}
-	if u := acc.BaseURL; u != "" && !strings.HasPrefix(u, "https://") && !strings.HasPrefix(u, "http://") {
-		return acc, fault.New(fault.Invalid, "model.open", "the base URL %q of provider %q is not http or https", u, e.provider)
+	if u := a.BaseURL; u != "" && !strings.HasPrefix(u, "https://") && !strings.HasPrefix(u, "http://") {
+		return fault.New(fault.Invalid, op, "the base URL %q of provider %q is not http or https", u, e.provider)
 	}
-	if e.family == familyAzure && acc.BaseURL == "" {
-		return acc, fault.New(fault.Invalid, "model.open", "provider %q has no base URL", e.provider).
+	switch {
+	case e.family == familyAzure && a.BaseURL == "":
+		return fault.New(fault.Invalid, op, "provider %q has no base URL", e.provider).
 			WithHint("set the address of your Azure resource")
-	}
-	if e.family == familyOpenRouter && acc.BaseURL != "" {
-		return acc, fault.New(fault.Invalid, "model.open", "provider %q has one address, and %q is not it", e.provider, acc.BaseURL).
+	case e.family == familyOpenRouter && a.BaseURL != "":
+		return fault.New(fault.Invalid, op, "provider %q has one address, and %q is not it", e.provider, a.BaseURL).
 			WithHint("use %s/MODEL with this base URL", Compat)
-	}
-	if e.family == familyVertex && (acc.Project == "" || acc.Region == "") {
-		return acc, fault.New(fault.Invalid, "model.open", "provider %q has no project or region", e.provider).
+	case e.family == familyVertex && (a.Project == "" || a.Region == ""):
+		return fault.New(fault.Invalid, op, "provider %q has no project or region", e.provider).
 			WithHint("set the Google Cloud project and location")
 	}
-	return acc, nil
+	return nil
 }
 
 // Stream sends req and yields its reply. See [port.Provider].
