@@ -99,6 +99,9 @@ func (f *finder) document(b []byte, prefix string) bool {
 
 // stream walks the data lines of an event stream and reports whether b has any.
 func (f *finder) stream(b []byte) bool {
+	if !bytes.HasPrefix(b, []byte("data:")) && !bytes.Contains(b, []byte("\ndata:")) {
+		return false
+	}
 	n := 0
 	for line := range bytes.Lines(b) {
 		if f.data(line, n) {
@@ -107,7 +110,7 @@ func (f *finder) stream(b []byte) bool {
 		}
 		f.text(line, func(int) string { return fmt.Sprintf("beside data[%d]", n) }, maxNesting)
 	}
-	return n > 0
+	return true
 }
 
 func (f *finder) data(line []byte, n int) bool {

@@ -143,10 +143,12 @@ func printable(b []byte) bool {
 func spellings(v string) []string {
 	out := []string{v, url.QueryEscape(v), url.PathEscape(v), strings.ReplaceAll(url.QueryEscape(v), "+", "%20")}
 	for _, s := range slices.Clone(out) {
-		out = append(out, lowerPercent(s), strings.ReplaceAll(s, "%", "%25"))
+		out = append(out, lowerPercent(s), url.QueryEscape(s), url.PathEscape(s)) // twice, as in a URL within a URL
 	}
 	out = append(out, allPercent(v), strings.ToLower(allPercent(v)))
-	out = append(out, jsonSpellings(v)...)
+	for _, s := range jsonSpellings(v) {
+		out = append(out, s, url.QueryEscape(s), url.PathEscape(s)) // JSON in a parameter
+	}
 	for pad := range 3 {
 		for _, enc := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
 			if s := alignedBase64(enc, v, pad); len(s) >= minValue {

@@ -138,12 +138,13 @@ func commonPrefix(a, b []byte) int {
 type comparison struct {
 	episode  int
 	lane     bool
+	unused   bool
 	messages int // equal ones at the beginning
 	differ
 }
 
 func (c *comparison) less(o *comparison) int {
-	return cmp.Or(boolDesc(c.lane, o.lane), cmp.Compare(o.messages, c.messages), cmp.Compare(c.size, o.size), cmp.Compare(c.episode, o.episode))
+	return cmp.Or(boolDesc(c.lane, o.lane), cmp.Compare(o.messages, c.messages), cmp.Compare(c.size, o.size), boolDesc(c.unused, o.unused), cmp.Compare(c.episode, o.episode))
 }
 
 func (p *player) compare(q *question, form []byte, isJSON bool, i int) *comparison {
@@ -151,7 +152,7 @@ func (p *player) compare(q *question, form []byte, isJSON bool, i int) *comparis
 	if err != nil {
 		return nil // a damaged line is no neighbour; verify reports it
 	}
-	c := &comparison{episode: i, lane: e.Lane == q.lane}
+	c := &comparison{episode: i, lane: e.Lane == q.lane, unused: !p.wasUsed(i)}
 	c.text("lane", e.Lane, q.lane)
 	c.text("method", e.Request.Method, q.method)
 	c.text("url", e.Request.URL, q.url)
