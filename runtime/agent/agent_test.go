@@ -109,7 +109,7 @@ func TestADraftIsHandedOverOnce(t *testing.T) {
 	if out.Label != agent.Verified || len(w.model.requests) != 4 || len(w.person.asked) != 1 || len(out.Open) != 0 {
 		t.Fatalf("outcome %+v, %d requests, %d questions", out, len(w.model.requests), len(w.person.asked))
 	}
-	if strings.Contains(out.Text, "Shall I") || strings.Contains(strings.Join(w.skin.texts, ""), "Let me look") || w.skin.partial != "" {
+	if told := strings.Join(w.skin.texts, ""); told != out.Text || strings.Contains(told, "Shall I") || strings.Contains(told, "Let me look") || w.skin.partial != "" {
 		t.Errorf("prose was shown: %q, %q, partial %q", out.Text, w.skin.texts, w.skin.partial)
 	}
 	if !strings.Contains(out.Text, "character/ada is at revision 2") {

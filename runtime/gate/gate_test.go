@@ -127,6 +127,7 @@ func TestDecide(t *testing.T) {
 		{name: "a carried call without a row", tool: "capability.call", input: `{"id":"a.rowless"}`, want: gate.Refused, code: gate.CodeNoRow},
 		{name: "a carried hidden one", tool: "capability.call", input: `{"id":"c.hidden"}`, want: gate.Refused, code: gate.CodeUnknownTool},
 		{name: "carrying itself", tool: "capability.call", input: `{"id":"capability.call"}`, want: gate.Refused, code: fault.Invalid},
+		{name: "carrying itself with a call", tool: "capability.call", input: `{"id":"capability.call","input":{"id":"a.say"}}`, want: gate.Refused, code: fault.Invalid},
 		{name: "carrying itself folded", tool: "capability.call", input: `{"id":"capability_call"}`, want: gate.Refused, code: fault.Invalid},
 		{name: "carried bad input", tool: "capability.call", input: `{"id":"a.say","input":{"txet":1}}`, want: gate.Refused, code: fault.Invalid},
 		{name: "carried without an id", tool: "capability.call", input: `{}`, want: gate.Refused, code: fault.Invalid},
