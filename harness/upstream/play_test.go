@@ -2,6 +2,7 @@ package upstream
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"net"
@@ -384,9 +385,9 @@ func TestOnLoopback(t *testing.T) {
 		t.Skipf("there is no loopback here: %v", err)
 	}
 	s := New(parse(t, "turns: [{say: {text: some words}}, {say: {text: some words, cut_after: 2}}]"))
-	srv := &http.Server{Handler: s}
-	go func() { _ = srv.Serve(l) }()
-	t.Cleanup(func() { _ = srv.Close() })
+	ctx, cancel := context.WithCancel(t.Context())
+	served := make(chan error)
+	go func() { served <- s.Serve(ctx, l) }()
 	client := &http.Client{Transport: &http.Transport{}}
 	for _, want := range []error{nil, io.ErrUnexpectedEOF} {
 		res, err := client.Post("http://"+l.Addr().String()+"/v1/messages", "application/json", strings.NewReader(`{"stream":true}`))
@@ -398,6 +399,10 @@ func TestOnLoopback(t *testing.T) {
 		if !errors.Is(err, want) || len(body) == 0 {
 			t.Errorf("%d bytes, %v, want %v", len(body), err, want)
 		}
+	}
+	cancel()
+	if err := <-served; err != nil {
+		t.Errorf("Serve = %v", err)
 	}
 	if err := s.Done(); err != nil {
 		t.Error(err)
