@@ -232,6 +232,20 @@ func (w *Writer) Commit() error {
 	return nil
 }
 
+// CommitPriced is Commit with a price list for the header that was not known when
+// the recording began.
+func (w *Writer) CommitPriced(prices []byte) error {
+	h := w.header
+	h.Prices = prices
+	if err := h.check(); err != nil {
+		return fault.Wrap(err, fault.Invalid, "cassette.commit", "cassette %q", w.path)
+	}
+	w.mu.Lock()
+	w.header.Prices = prices
+	w.mu.Unlock()
+	return w.Commit()
+}
+
 // writeFile writes the cassette: header, the journal's lines, end line.
 func (w *Writer) writeFile(name string) error {
 	h := w.header

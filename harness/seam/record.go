@@ -221,7 +221,7 @@ func (r *recorder) close() error {
 	if halted != nil {
 		return errors.Join(halted, r.writer.Abandon())
 	}
-	return r.writer.Commit()
+	return r.writer.CommitPriced(r.s.prices.encode())
 }
 
 // keeps reports whether an answer of this status is stored, and whether it ends the

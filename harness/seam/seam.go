@@ -80,7 +80,8 @@ type Seam struct {
 	play      *player   // replay, and record that continues
 	rec       *recorder // record
 
-	calls callLog
+	calls  callLog
+	prices priceList
 
 	mu     sync.Mutex // guards what follows; not taken on a hit
 	err    error
@@ -150,6 +151,9 @@ func (s *Seam) openReplay() error {
 		return err
 	}
 	s.header = c.Header()
+	if err := s.prices.decode(s.header.Prices); err != nil {
+		return fault.Wrap(err, cassette.CodeDamaged, "seam.open", "x-prices of cassette %q", s.o.Name)
+	}
 	if s.header.KeyVersion != cassette.KeyVersion {
 		return fault.New(CodeKeyVersion, "seam.open", "cassette %q has keys of version %d; this version computes version %d",
 			s.o.Name, s.header.KeyVersion, cassette.KeyVersion).WithHint("rekey it, or record it again: %s", s.o.recordCommand())
@@ -172,6 +176,9 @@ func (s *Seam) openRecord() error {
 		return err
 	}
 	s.header = cassette.Header{Format: cassette.Format, KeyVersion: cassette.KeyVersion, Origin: s.o.Origin, Rules: s.o.Rules, Prices: s.o.Prices}
+	if err := s.prices.decode(s.o.Prices); err != nil {
+		return fault.Wrap(err, fault.Invalid, "seam.open", "prices for cassette %q", s.o.Name)
+	}
 	s.rec, err = newRecorder(s, k)
 	if err != nil {
 		return err
@@ -213,6 +220,13 @@ func (s *Seam) Misses() []*Miss {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return append([]*Miss(nil), s.misses...)
+}
+
+// Scripted reports whether what lies below is the scripted provider in this process:
+// its answers cost nothing and need no key.
+func (s *Seam) Scripted() bool {
+	_, scripted := s.o.Transport.(*upstream.Transport)
+	return scripted
 }
 
 // Unused are the episodes, by index, that no request asked for.
