@@ -5,6 +5,7 @@ import (
 	"os"
 
 	"github.com/soundstage-dev/soundstage/harness/clock"
+	"github.com/soundstage-dev/soundstage/harness/seam"
 )
 
 // Doors are all the ways in which a program touches the world around it, as
@@ -18,4 +19,7 @@ type Doors struct {
 	Stderr  io.Writer
 	Clock   clock.Clock
 	Signals <-chan os.Signal // an interrupt asks main to stop; may be nil
+	// Seam is the door to the outside that a whole scenario shares, so that its calls
+	// are in one order in one cassette. Nil: main opens one of its own.
+	Seam *seam.Seam
 }

@@ -134,11 +134,15 @@ func setup(env *testscript.Env, cfg *config, area string, extra map[string]strin
 		s.noteEnv(k)
 	}
 	env.Defer(func() {
+		err := s.closeTapes()
 		t, ok := env.T().(interface{ Failed() bool })
 		if !ok || t.Failed() {
 			return
 		}
-		if err := s.install(); err != nil {
+		if err == nil {
+			err = s.install()
+		}
+		if err != nil {
 			env.T().Fatal(err)
 		}
 	})

@@ -77,6 +77,7 @@ type Script struct {
 	exit     int
 	ran      bool
 	pending  map[string]string // cassette file to the recording that replaces it
+	tapes    []*tape
 }
 
 // config is the part of Options that does not depend on X.
@@ -167,7 +168,7 @@ func (s *Script) Environ() map[string]string {
 func (s *Script) Doors(args []string, stdout, stderr *Buffer) Doors {
 	return Doors{
 		Args: args, Env: s.Environ(), Dir: s.Dir(), Stdin: strings.NewReader(s.Input()),
-		Stdout: stdout, Stderr: stderr, Clock: s.Clock, Signals: s.signals,
+		Stdout: stdout, Stderr: stderr, Clock: s.Clock, Signals: s.signals, Seam: s.seam(),
 	}
 }
 

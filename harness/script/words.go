@@ -70,6 +70,7 @@ func (s *Script) wordCassette(neg bool, args []string) {
 	s.Setenv(EnvCassette, file)
 	s.Setenv(EnvMode, "replay")
 	s.Setenv(EnvUpstream, "")
+	s.Check(s.replay(name, file))
 }
 
 // recordCassette prepares a recording and reports whether the cassette is one that
@@ -86,6 +87,7 @@ func (s *Script) recordCassette(name, file string) bool {
 	s.Setenv(EnvCassette, recording)
 	s.Setenv(EnvMode, "record")
 	s.Setenv(EnvUpstream, upstream)
+	s.Check(s.record(name, recording, upstream))
 	return true
 }
 
