@@ -1,0 +1,55 @@
+package studio
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/soundstage-dev/soundstage/harness/fault"
+	"github.com/soundstage-dev/soundstage/runtime/gate"
+	"github.com/soundstage-dev/soundstage/runtime/store"
+)
+
+// Cards makes what a person sees of a call that the gate asks about: the review of a
+// draft, the piece that would be gone. It is the gate's Reviewer.
+type Cards struct{ d Deps }
+
+// NewCards makes the cards over the same doors as the tools.
+func NewCards(d Deps) *Cards { return &Cards{d} }
+
+// Card implements the gate's Reviewer. A draft or a piece that is not there is an
+// error: nobody is asked about a call that cannot work.
+func (c *Cards) Card(ctx context.Context, r gate.Request) (gate.Card, error) {
+	switch r.Tool {
+	case "change.apply":
+		return c.apply(ctx, r.Input)
+	case "studio.delete":
+		return c.delete(ctx, r.Input)
+	}
+	return gate.Card{}, nil
+}
+
+func (c *Cards) apply(ctx context.Context, input []byte) (gate.Card, error) {
+	var in DraftIn
+	if err := json.Unmarshal(input, &in); err != nil {
+		return gate.Card{}, fault.Wrap(err, fault.Invalid, "change.apply", "input does not fit")
+	}
+	d, err := c.d.Drafts.Get(ctx, in.Draft)
+	if err != nil {
+		return gate.Card{}, err
+	}
+	review := c.d.Drafts.Review(d)
+	return gate.Card{Title: fmt.Sprintf("Apply draft %s to %s?", d.ID, review.Target), Review: &review}, nil
+}
+
+func (c *Cards) delete(ctx context.Context, input []byte) (gate.Card, error) {
+	var in DeleteIn
+	if err := json.Unmarshal(input, &in); err != nil {
+		return gate.Card{}, fault.Wrap(err, fault.Invalid, "studio.delete", "input does not fit")
+	}
+	p, err := c.d.stored(ctx, "studio.delete", store.Ref{Kind: in.Kind, ID: in.ID}, 0)
+	if err != nil {
+		return gate.Card{}, err
+	}
+	return gate.Card{Title: fmt.Sprintf("Delete %s (%q, revision %d)? Its history stays, and a person can restore it.", p.Ref, p.Title, p.Revision)}, nil
+}
