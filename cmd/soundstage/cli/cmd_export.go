@@ -1,0 +1,122 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/soundstage-dev/soundstage/harness/fault"
+	"github.com/soundstage-dev/soundstage/runtime/store"
+	"github.com/soundstage-dev/soundstage/runtime/studio/content"
+)
+
+// exportResult is what export prints with --json.
+type exportResult struct {
+	Kind   string         `json:"kind" jsonschema:"kind of the piece"`
+	ID     string         `json:"id" jsonschema:"its id"`
+	Format string         `json:"format" jsonschema:"what was written"`
+	File   string         `json:"file" jsonschema:"the file, as it was named"`
+	Bytes  int            `json:"bytes" jsonschema:"its size"`
+	Losses []content.Loss `json:"losses" jsonschema:"what the format cannot hold"`
+}
+
+func (a *app) cmdExport() *cobra.Command {
+	var format, out string
+	c := &cobra.Command{
+		Use:   "export KIND/ID",
+		Short: "Write a piece as a file for another program",
+		Long: "Export writes a piece in one of these formats: " + strings.Join(content.Formats(), ", ") + `.
+Without --format it is the one that the piece was imported from. What the format cannot
+hold is listed. A file that exists is never replaced.`,
+		Example: "  soundstage export character/ada\n  soundstage export character/ada --format json-v3 -o ada.json",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			return a.exportPiece(c.Context(), args[0], format, out)
+		},
+	}
+	c.Flags().StringVar(&format, "format", "", "the `format` to write")
+	c.Flags().StringVarP(&out, "out", "o", "", "the `file` to write (default: named after the piece)")
+	return c
+}
+
+func (a *app) exportPiece(ctx context.Context, name, format, out string) error {
+	ref, err := parseRef(name)
+	if err != nil {
+		return err
+	}
+	h, err := a.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer h.close()
+	p, err := h.store.Get(ctx, ref, 0)
+	if err != nil {
+		return err
+	}
+	if format == "" {
+		format = ownFormat(p)
+	}
+	file, data, losses, err := content.Export(p, format)
+	if err != nil {
+		return err
+	}
+	if out == "" {
+		out = file
+	}
+	if err := a.writeNew(out, data); err != nil {
+		return err
+	}
+	r := exportResult{Kind: ref.Kind, ID: ref.ID, Format: format, File: out, Bytes: len(data), Losses: append([]content.Loss{}, losses...)}
+	return a.print(r, func(w io.Writer) {
+		fmt.Fprintf(w, "exported %s as %s to %s (%d bytes)\n", ref, format, out, len(data))
+		for _, l := range losses {
+			fmt.Fprintf(w, "  %s %s: %s\n", l.Verdict, l.Path, l.Reason)
+		}
+	})
+}
+
+// ownFormat is what a piece came from, or the format that loses least.
+func ownFormat(p store.Piece) string {
+	for _, e := range p.Escrow {
+		if slices.Contains(content.Formats(), e.Format) {
+			return e.Format
+		}
+	}
+	return "json-v3"
+}
+
+// writeNew writes a file that must not exist yet, whole or not at all.
+func (a *app) writeNew(name string, data []byte) error {
+	const op = "export"
+	path := a.path(name)
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if errors.Is(err, fs.ErrExist) {
+		return fault.New(fault.Conflict, op, "file %q exists", name).WithHint("name another with -o; an export never replaces a file")
+	}
+	if err != nil {
+		return fault.New(fault.Invalid, op, "cannot make %q in %q", filepath.Base(name), filepath.Dir(name)).WithHint("make the folder first")
+	}
+	_, err = f.Write(data)
+	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return errors.Join(fault.Wrap(err, fault.Internal, op, "write %q", name), os.Remove(path))
+	}
+	return nil
+}
+
+// parseRef reads kind/id.
+func parseRef(s string) (store.Ref, error) {
+	kind, id, ok := strings.Cut(s, "/")
+	ref := store.Ref{Kind: kind, ID: id}
+	if !ok {
+		return ref, fault.New(fault.Invalid, "cli", "%q names no piece", s).WithHint("write KIND/ID, like character/ada")
+	}
+	return ref, store.CheckRef(ref)
+}

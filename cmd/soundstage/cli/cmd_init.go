@@ -1,0 +1,85 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/soundstage-dev/soundstage/harness/fault"
+)
+
+// defaultModel is what init writes when nobody chose.
+const defaultModel = "anthropic/claude-sonnet-4-5"
+
+// initResult is what init prints with --json.
+type initResult struct {
+	Studio string `json:"studio" jsonschema:"the folder, as it was given"`
+	Config string `json:"config" jsonschema:"the file that was written in it"`
+	Model  string `json:"model" jsonschema:"the model ref in it"`
+}
+
+func (a *app) cmdInit() *cobra.Command {
+	var model, limit string
+	c := &cobra.Command{
+		Use:   "init [DIR]",
+		Short: "Make a folder a studio",
+		Long:  "Init writes " + configName + " into DIR (default: here). It never replaces one.",
+		Example: `  soundstage init studio
+  soundstage init --model openai/gpt-5.2 --cap 2.50`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			dir := "."
+			if len(args) == 1 {
+				dir = args[0]
+			}
+			return a.initStudio(dir, model, limit)
+		},
+	}
+	c.Flags().StringVar(&model, "model", defaultModel, "the model `ref` to work with")
+	c.Flags().StringVar(&limit, "cap", "1.00", "most `dollars` that one session may cost")
+	return c
+}
+
+func (a *app) initStudio(dir, model, limit string) error {
+	const op = "init"
+	c := config{Model: model, Caps: caps{Session: limit}}
+	if err := c.check(); err != nil {
+		return err
+	}
+	if _, err := a.catalog().Find(model); err != nil {
+		return err
+	}
+	path := filepath.Join(a.path(dir), configName)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return fault.Wrap(err, fault.Invalid, op, "make %q", dir)
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if errors.Is(err, fs.ErrExist) {
+		return fault.New(fault.Conflict, op, "%q is a studio already", dir).
+			WithHint("edit %s in it, or name another folder", configName)
+	}
+	if err != nil {
+		return fault.Wrap(err, fault.Invalid, op, "make %s in %q", configName, dir)
+	}
+	_, err = fmt.Fprintf(f, configText, model, limit)
+	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return fault.Wrap(err, fault.Internal, op, "write %s", configName)
+	}
+	out := initResult{Studio: dir, Config: configName, Model: model}
+	return a.print(out, func(w io.Writer) {
+		fmt.Fprintf(w, "studio in %s, model %s\n", dir, model)
+	})
+}
+
+// path joins a relative path to the folder that the program was started in.
+func (a *app) path(p string) string {
+	if filepath.IsAbs(p) {
+		return p
+	}
+	return filepath.Join(a.doors.Dir, p)
+}

@@ -1,0 +1,108 @@
+package cli
+
+import (
+	"context"
+	"sync"
+
+	"github.com/spf13/cobra"
+
+	"github.com/soundstage-dev/soundstage/adapters/mcp"
+	"github.com/soundstage-dev/soundstage/runtime/session"
+	"github.com/soundstage-dev/soundstage/runtime/studio"
+	"github.com/soundstage-dev/soundstage/runtime/trace"
+	"github.com/soundstage-dev/soundstage/runtime/trust"
+)
+
+func (a *app) cmdMCP() *cobra.Command {
+	var readOnly bool
+	c := &cobra.Command{
+		Use:   "mcp [DIR]",
+		Short: "Serve the studio's tools over MCP on stdin and stdout",
+		Long: `Mcp serves the studio in DIR (default: here or above) to an agent. What the gate asks goes
+to the agent's person by elicitation, where the client can; else the call ends with an
+error that says where a person can answer. The agent's own permission settings are not
+relied on.
+
+With --read-only the server is built without every tool that drafts or writes: they are
+unknown there, not refused.`,
+		Example: `  claude mcp add soundstage -- soundstage mcp /path/to/studio
+  soundstage mcp --read-only`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				a.studio = args[0]
+			}
+			return a.serve(c.Context(), readOnly)
+		},
+	}
+	c.Flags().BoolVar(&readOnly, "read-only", false, "only tools that read")
+	return c
+}
+
+func (a *app) serve(ctx context.Context, readOnly bool) error {
+	h, err := a.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer h.close()
+	registry := h.registry
+	if readOnly {
+		registry = mcp.ReadOnly(registry, h.table)
+	}
+	mode := trust.Mode(h.cfg.Gate)
+	g := h.gate(registry, mode)
+	id := h.clock.ID("s")
+	log := &lateLog{house: h, id: id, opened: trace.SessionOpened{Skin: "mcp", Mode: "live", Gate: string(g.Mode()), Origin: "user"}}
+	server := mcp.New(mcp.Options{
+		Registry: registry, Gate: g, Table: h.table, Session: id, Recorder: log, Clock: h.clock,
+		Name: "soundstage", Version: Version(), Title: "Soundstage studio", Instructions: studio.Instructions,
+	})
+	err = server.Serve(ctx, a.doors.Stdin, a.doors.Stdout)
+	if e := log.close(); err == nil {
+		err = e
+	}
+	return err
+}
+
+// A lateLog opens the trace of a session at its first event, so that a client that
+// only lists tools leaves nothing behind and waits for no disk.
+type lateLog struct {
+	house  *house
+	id     string
+	opened trace.SessionOpened
+
+	mu  sync.Mutex
+	log *session.Session
+}
+
+// Record implements the server's Recorder.
+func (l *lateLog) Record(ctx context.Context, turn int, p trace.Payload) (trace.Event, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.log == nil {
+		log, err := session.Open(ctx, l.house.sessions(), l.id, l.house.tracing(l.id))
+		if err != nil {
+			return trace.Event{}, err
+		}
+		if _, err := log.Record(ctx, 0, l.opened); err != nil {
+			_ = log.Close() // it said nothing yet
+			return trace.Event{}, err
+		}
+		l.log = log
+	}
+	return l.log.Record(ctx, turn, p)
+}
+
+// Sync implements the server's Recorder.
+func (l *lateLog) Sync() error { return l.ifOpen((*session.Session).Sync) }
+
+func (l *lateLog) close() error { return l.ifOpen((*session.Session).Close) }
+
+func (l *lateLog) ifOpen(do func(*session.Session) error) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.log == nil {
+		return nil
+	}
+	return do(l.log)
+}

@@ -1,0 +1,179 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/soundstage-dev/soundstage/harness/fault"
+	"github.com/soundstage-dev/soundstage/harness/seam"
+	"github.com/soundstage-dev/soundstage/runtime/agent"
+	"github.com/soundstage-dev/soundstage/runtime/draft"
+	"github.com/soundstage-dev/soundstage/runtime/ledger"
+	"github.com/soundstage-dev/soundstage/runtime/studio"
+)
+
+// runFlags are the flags of run.
+type runFlags struct {
+	seamFlags
+	model, gate, session, limit, reasoning string
+	maxCalls, maxRounds                    int
+}
+
+// runResult is what run prints with --json.
+type runResult struct {
+	Session  string          `json:"session" jsonschema:"give it to --session to go on"`
+	Turn     int             `json:"turn" jsonschema:"1 for the first of the session"`
+	Label    string          `json:"label" jsonschema:"verified, stale, discarded, failed, cancelled, stopped or answered"`
+	Stop     string          `json:"stop,omitempty" jsonschema:"STOP_… where the loop ended the turn"`
+	Guidance string          `json:"guidance,omitempty" jsonschema:"the next step"`
+	Text     string          `json:"text" jsonschema:"what the person is told"`
+	Requests int             `json:"requests" jsonschema:"model requests"`
+	Calls    int             `json:"calls" jsonschema:"tool calls"`
+	Cost     int64           `json:"cost" jsonschema:"pico-dollars, paid or saved"`
+	Saved    bool            `json:"saved" jsonschema:"the answers were a recording's, or scripted: nothing was paid"`
+	Mode     string          `json:"mode" jsonschema:"live, replay or record"`
+	Receipts []draft.Receipt `json:"receipts" jsonschema:"what was applied, or why not"`
+	Open     []string        `json:"open" jsonschema:"drafts of this turn that are still open"`
+}
+
+func (a *app) cmdRun() *cobra.Command {
+	var f runFlags
+	c := &cobra.Command{
+		Use:   "run TEXT",
+		Short: "Let the model work on one request, with the gate on this terminal",
+		Long: `Run is one turn: the model reads, drafts and answers. Before anything is written the gate
+shows what would change: y or Enter applies, n, d or Escape discards. The end of input
+means that nobody is there; the draft then stays open.
+
+The provider's key is read from the environment, as its own tools do (ANTHROPIC_API_KEY,
+OPENAI_API_KEY, GEMINI_API_KEY, …).`,
+		Example: `  soundstage run "rename Ada to Countess Ada"
+  soundstage run --session s-… "now give her a second greeting"
+  soundstage run --model ollama/qwen3 "list what is here"
+  soundstage run --cassette content/rename "rename Ada to Countess Ada"`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error { return a.run(c.Context(), args[0], f) },
+	}
+	f.register(c.Flags())
+	set := c.Flags()
+	set.StringVar(&f.model, "model", "", "the model `ref` (default: the studio's)")
+	set.StringVar(&f.gate, "gate", "", "guarded, autopilot or full (default: the studio's)")
+	set.StringVar(&f.session, "session", "", "go on in this `session`")
+	set.StringVar(&f.limit, "cap", "", "most `dollars` that the session may cost (default: the studio's)")
+	set.StringVar(&f.reasoning, "reasoning", "", "how much the model may think: none, low, medium or high")
+	set.IntVar(&f.maxCalls, "max-calls", 0, "most tool calls of the turn (default 64)")
+	set.IntVar(&f.maxRounds, "max-rounds", 0, "most model replies of the turn (default 24)")
+	return c
+}
+
+func (a *app) run(ctx context.Context, text string, f runFlags) (err error) {
+	h, err := a.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer h.close()
+	if err := h.cfg.override(f); err != nil {
+		return err
+	}
+	door, owned, err := a.openSeam(f.seamFlags, h.dir)
+	if err != nil {
+		return err
+	}
+	defer func() { err = closeSeam(door, owned, err) }()
+	s, err := a.openSession(ctx, h, door, f)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	loop, err := a.loop(ctx, h, door, s, f)
+	if err != nil {
+		return s.abort(ctx, text, err)
+	}
+	facts, err := h.facts(ctx)
+	if err != nil {
+		return s.abort(ctx, text, err)
+	}
+	out, err := loop.Turn(ctx, agent.Input{Turn: s.turn, Text: text, Facts: facts, History: s.history})
+	if err != nil {
+		return err
+	}
+	return a.report(s, door, out)
+}
+
+// override puts the flags of a run over the studio's settings.
+func (c *config) override(f runFlags) error {
+	if f.model != "" {
+		c.Model = f.model
+	}
+	if f.gate != "" {
+		c.Gate = f.gate
+	}
+	if f.limit != "" {
+		c.Caps.Session = f.limit
+	}
+	if c.Model == "" {
+		return fault.New(codeBadConfig, "run", "no model is chosen").
+			WithHint("set model in %s, or give --model, like %s", configName, defaultModel)
+	}
+	return c.check()
+}
+
+// report prints the outcome, and makes an error of one that is none of the good ones.
+func (a *app) report(s *conversation, door *seam.Seam, out agent.Outcome) error {
+	r := runResult{
+		Session: s.id, Turn: s.turn, Label: out.Label, Stop: string(out.Stop), Guidance: out.Guidance, Text: out.Text,
+		Requests: out.Rounds, Calls: out.Calls, Cost: out.Cost, Saved: unpaid(door), Mode: string(door.Mode()),
+		Receipts: append([]draft.Receipt{}, out.Receipts...), Open: append([]string{}, out.Open...),
+	}
+	if err := a.print(r, func(w io.Writer) { writeRun(w, r) }); err != nil {
+		return err
+	}
+	switch {
+	case door.Err() != nil:
+		return door.Err()
+	case out.Label == agent.Discarded || out.Err == nil:
+		return nil
+	case out.Guidance != "" && fault.HintOf(out.Err) == "":
+		return fault.Wrap(out.Err, fault.CodeOf(out.Err), "run", "the turn ended %s", out.Label).WithHint("%s", out.Guidance)
+	}
+	return out.Err
+}
+
+func writeRun(w io.Writer, r runResult) {
+	if r.Text != "" {
+		fmt.Fprintln(w, strings.TrimRight(r.Text, "\n"))
+	}
+	for _, id := range r.Open {
+		fmt.Fprintf(w, "open: draft %s\n", id)
+	}
+	paid := "paid"
+	if r.Saved {
+		paid = "saved"
+	}
+	fmt.Fprintf(w, "[%s] %d requests, %d calls, %s %s, session %s\n", r.Label, r.Requests, r.Calls, ledger.Format(r.Cost), paid, r.Session)
+}
+
+// loop builds the agent of a session.
+func (a *app) loop(ctx context.Context, h *house, door *seam.Seam, s *conversation, f runFlags) (*agent.Agent, error) {
+	provider, prices, err := a.provider(ctx, h, door)
+	if err != nil {
+		return nil, err
+	}
+	caps, err := h.caps(s.id)
+	if err != nil {
+		return nil, err
+	}
+	origin := string(door.Header().Origin)
+	return agent.New(agent.Options{
+		Provider: provider, Registry: h.registry, Gate: h.gate(h.registry, s.gate), Recorder: s.log, Clock: h.clock,
+		Ledger: ledger.New(ledger.Options{Rows: h.store, Clock: h.clock, Prices: prices, Saved: unpaid(door)}),
+		Asker:  newTerminal(a.doors.Stdin, a.doors.Stderr), Output: newProgress(a.doors.Stderr, a.json),
+		Limits:  agent.Limits{Calls: f.maxCalls, Rounds: f.maxRounds},
+		Session: s.id, Billing: billing(provider.Info().Ref), Origin: origin, Caps: caps,
+		System: []string{studio.Instructions}, Reasoning: f.reasoning,
+	}), nil
+}

@@ -1,0 +1,118 @@
+package cli
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/soundstage-dev/soundstage/harness/fault"
+	"github.com/soundstage-dev/soundstage/runtime/ledger"
+	"github.com/soundstage-dev/soundstage/runtime/trust"
+)
+
+// configName is the file that makes a folder a studio.
+const configName = "soundstage.yaml"
+
+// maxConfig bounds the file, in bytes.
+const maxConfig = 64 << 10
+
+// The codes of a studio folder.
+const (
+	codeNoStudio  fault.Code = "STUDIO_MISSING" // no soundstage.yaml here or above
+	codeBadConfig fault.Code = "CONFIG_INVALID" // it does not say what it should
+)
+
+// A config is what soundstage.yaml says. Keys and secrets are never in it: they
+// come from the environment.
+type config struct {
+	Model   string `yaml:"model"`   // "anthropic/claude-sonnet-4-5"
+	Gate    string `yaml:"gate"`    // guarded, autopilot, full
+	Caps    caps   `yaml:"caps"`    // dollars
+	BaseURL string `yaml:"baseUrl"` // of an OpenAI-compatible or proxied provider
+}
+
+// caps are limits in dollars, as decimal text; "" is none.
+type caps struct {
+	Session string `yaml:"session"`
+	Day     string `yaml:"day"`
+	Studio  string `yaml:"studio"`
+}
+
+// configText is what init writes.
+const configText = `# A Soundstage studio. Keys are read from the environment, never from here.
+model: %s
+# guarded asks before every write, autopilot before deletes, full never.
+gate: guarded
+# Dollars; a model whose price is unknown does not run under a cap.
+caps:
+  session: "%s"
+`
+
+// readConfig reads the studio's file, strictly.
+func readConfig(dir string) (config, error) {
+	const op = "config.read"
+	var c config
+	path := filepath.Join(dir, configName)
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return c, fault.New(codeNoStudio, op, "no %s in %q or above it", configName, dir).
+			WithHint("run: soundstage init %s", quoteDir(dir))
+	}
+	if err != nil {
+		return c, fault.Wrap(err, fault.Internal, op, "open %s", configName)
+	}
+	defer f.Close() //nolint:errcheck // only read
+	raw, err := io.ReadAll(io.LimitReader(f, maxConfig+1))
+	if err != nil {
+		return c, fault.Wrap(err, fault.Internal, op, "read %s", configName)
+	}
+	if len(raw) > maxConfig {
+		return c, fault.New(codeBadConfig, op, "%s is longer than %d bytes", configName, maxConfig)
+	}
+	dec := yaml.NewDecoder(bytes.NewReader(raw))
+	dec.KnownFields(true)
+	if err := dec.Decode(&c); err != nil && !errors.Is(err, io.EOF) {
+		return c, fault.New(codeBadConfig, op, "%s: %s", configName, strings.TrimPrefix(err.Error(), "yaml: ")).
+			WithHint("the keys are model, gate, caps and baseUrl")
+	}
+	return c, c.check()
+}
+
+func (c config) check() error {
+	if c.Gate != "" && !slices.Contains(gateModes, trust.Mode(c.Gate)) {
+		return fault.New(codeBadConfig, "config.read", "%s: gate is %q", configName, c.Gate).
+			WithHint("use guarded, autopilot or full")
+	}
+	for _, s := range []string{c.Caps.Session, c.Caps.Day, c.Caps.Studio} {
+		if _, err := ledger.ParseDollars(s); s != "" && err != nil {
+			return fault.New(codeBadConfig, "config.read", "%s: cap is %q", configName, s).
+				WithHint(`write dollars, like "2.50"`)
+		}
+	}
+	return nil
+}
+
+var gateModes = []trust.Mode{trust.Guarded, trust.Autopilot, trust.Full}
+
+// findStudio walks up from dir to the folder that holds the config.
+func findStudio(dir string) (string, error) {
+	for d := dir; ; d = filepath.Dir(d) {
+		if _, err := os.Stat(filepath.Join(d, configName)); err == nil {
+			return d, nil
+		}
+		if d == filepath.Dir(d) {
+			_, err := readConfig(dir)
+			return "", err
+		}
+	}
+}
+
+// quoteDir shortens a folder for a hint.
+func quoteDir(dir string) string { return filepath.Base(dir) }

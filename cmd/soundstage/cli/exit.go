@@ -1,0 +1,81 @@
+package cli
+
+import (
+	"strings"
+
+	"github.com/soundstage-dev/soundstage/harness/fault"
+)
+
+// The exit statuses. They are stable: scripts act on them.
+const (
+	exitOK        = 0
+	exitInternal  = 1
+	exitInvalid   = 2
+	exitNotFound  = 3
+	exitConflict  = 4
+	exitDenied    = 5
+	exitSeam      = 6
+	exitBudget    = 7
+	exitModel     = 8
+	exitStopped   = 9
+	exitCancelled = 130
+)
+
+// exitHelp is the part of every help text that lists the statuses.
+const exitHelp = `Exit status:
+  0    done
+  1    a bug of ours or a broken disk
+  2    the command line or the input is wrong
+  3    the named thing does not exist
+  4    it changed meanwhile, or the id is taken
+  5    a person, a policy or the trust table said no, or nobody was there
+  6    the cassette has no answer, is missing or is damaged
+  7    a budget is used up, or a model has no price under a cap
+  8    the model's provider failed
+  9    the agent loop stopped the turn
+  130  cancelled
+`
+
+// byCode is the one place that maps codes to statuses; the longest matching
+// prefix wins.
+var byCode = map[string]int{
+	"":                      exitInternal,
+	"INVALID_":              exitInvalid,
+	"BAD_":                  exitInvalid,
+	"TOO_LARGE":             exitInvalid,
+	"CARD_":                 exitInvalid,
+	"CARRIER_":              exitInvalid,
+	"CONFIG_":               exitInvalid,
+	"NOT_FOUND":             exitNotFound,
+	"UNKNOWN_TOOL":          exitNotFound,
+	"STUDIO_MISSING":        exitNotFound,
+	"CONFLICT":              exitConflict,
+	"STALE":                 exitConflict,
+	"DRAFT_":                exitConflict,
+	"DENIED":                exitDenied,
+	"GATE_":                 exitDenied,
+	"TRUST_":                exitDenied,
+	"SEAM_":                 exitSeam,
+	"CASSETTE_":             exitSeam,
+	"UPSTREAM_":             exitSeam,
+	"BUDGET_":               exitBudget,
+	"MODEL_":                exitModel,
+	"MODEL_UNKNOWN":         exitNotFound,
+	"STOP_":                 exitStopped,
+	"STOP_CANCELLED":        exitCancelled,
+	string(fault.Cancelled): exitCancelled,
+}
+
+// status maps an error to the process's exit status.
+func status(err error) int {
+	if err == nil {
+		return exitOK
+	}
+	code, best, exit := string(fault.CodeOf(err)), -1, exitInternal
+	for prefix, s := range byCode {
+		if strings.HasPrefix(code, prefix) && len(prefix) > best {
+			best, exit = len(prefix), s
+		}
+	}
+	return exit
+}

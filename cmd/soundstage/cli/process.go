@@ -1,0 +1,34 @@
+package cli
+
+import (
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/soundstage-dev/soundstage/harness/clock"
+	"github.com/soundstage-dev/soundstage/harness/seam"
+)
+
+// Process runs Main with the process's own doors, and closes the one door that
+// nobody may use: its default HTTP transport.
+func Process() int {
+	seam.DenyDefaultTransport()
+	env := map[string]string{}
+	for _, kv := range os.Environ() {
+		if k, v, ok := strings.Cut(kv, "="); ok {
+			env[k] = v
+		}
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		dir = "."
+	}
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	return Main(Doors{
+		Args: os.Args[1:], Env: env, Dir: dir,
+		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
+		Clock: clock.Real{}, Signals: signals,
+	})
+}

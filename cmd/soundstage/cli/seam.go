@@ -1,0 +1,136 @@
+package cli
+
+import (
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+	"golang.org/x/net/http/httpproxy"
+
+	"github.com/soundstage-dev/soundstage/harness/cassette"
+	"github.com/soundstage-dev/soundstage/harness/fault"
+	"github.com/soundstage-dev/soundstage/harness/script"
+	"github.com/soundstage-dev/soundstage/harness/seam"
+	"github.com/soundstage-dev/soundstage/harness/upstream"
+)
+
+// Variables of the environment that say how a session meets the world.
+const (
+	envCI   = "CI"
+	envLive = "SOUNDSTAGE_LIVE" // 1: record and live are meant, also in CI
+)
+
+// seamFlags say how a session meets the world; flags win over the environment.
+type seamFlags struct {
+	mode, cassette string
+}
+
+func (f *seamFlags) register(set *pflag.FlagSet) {
+	set.StringVar(&f.mode, "mode", "", "live, replay or record (default: live, or replay with --cassette)")
+	set.StringVar(&f.cassette, "cassette", "", "the `file` or area/name to replay or record")
+}
+
+// openSeam opens the session's one door to the outside. The seam of a scenario comes
+// in through the doors and is not ours to close.
+func (a *app) openSeam(f seamFlags, dir string) (s *seam.Seam, owned bool, err error) {
+	if a.doors.Seam != nil {
+		return a.doors.Seam, false, nil
+	}
+	env := a.doors.Env
+	if f.cassette == "" {
+		f.cassette = env[script.EnvCassette]
+	}
+	if f.mode == "" {
+		f.mode = env[script.EnvMode]
+	}
+	if f.mode == "" && f.cassette != "" {
+		f.mode = string(seam.Replay)
+	}
+	if f.mode == "" {
+		f.mode = string(seam.Live)
+	}
+	o := seam.Options{
+		Mode: seam.Mode(f.mode), Clock: a.doors.Clock, Redactor: a.redactor(dir), Rules: seam.DefaultRules(),
+		CI: isSet(env[envCI]), AllowLive: env[envLive] == "1", Origin: cassette.Live,
+	}
+	if err := checkSeam(o.Mode, f.cassette); err != nil {
+		return nil, false, err
+	}
+	if f.cassette != "" {
+		o.Name, o.Cassette = strings.TrimSuffix(f.cassette, ".yaml"), a.cassetteFile(f.cassette)
+		o.RecordCommand = "soundstage run --mode record --cassette " + f.cassette + " …"
+	}
+	if o.Mode != seam.Replay {
+		if o.Transport, o.Origin, err = a.outside(env); err != nil {
+			return nil, false, err
+		}
+	}
+	s, err = seam.Open(o)
+	return s, true, err
+}
+
+func checkSeam(mode seam.Mode, file string) error {
+	const op = "seam.open"
+	switch mode {
+	case seam.Live:
+		return nil
+	case seam.Replay, seam.Record:
+		if file == "" {
+			return fault.New(fault.Invalid, op, "mode %q needs a cassette", mode).WithHint("name one with --cassette")
+		}
+		return nil
+	}
+	return fault.New(fault.Invalid, op, "mode is %q", mode).WithHint("use live, replay or record")
+}
+
+// outside is what lies below the seam when it is not replaying: the network, or a
+// scripted provider in this process.
+func (a *app) outside(env map[string]string) (http.RoundTripper, cassette.Origin, error) {
+	if file := env[script.EnvUpstream]; file != "" {
+		said, err := upstream.Load(a.path(file))
+		if err != nil {
+			return nil, "", err
+		}
+		return upstream.NewTransport(upstream.New(said)), cassette.Scripted, nil
+	}
+	proxy := (&httpproxy.Config{
+		HTTPProxy: either(env, "HTTP_PROXY", "http_proxy"), HTTPSProxy: either(env, "HTTPS_PROXY", "https_proxy"),
+		NoProxy: either(env, "NO_PROXY", "no_proxy"),
+	}).ProxyFunc()
+	return &http.Transport{
+		Proxy:               func(r *http.Request) (*url.URL, error) { return proxy(r.URL) },
+		ForceAttemptHTTP2:   true,
+		TLSHandshakeTimeout: 10 * time.Second,
+		IdleConnTimeout:     90 * time.Second,
+		MaxIdleConns:        16,
+	}, cassette.Live, nil
+}
+
+func either(env map[string]string, names ...string) string {
+	for _, n := range names {
+		if env[n] != "" {
+			return env[n]
+		}
+	}
+	return ""
+}
+
+// isSet reads a switch of the environment as CI systems write it.
+func isSet(v string) bool { return v != "" && v != "0" && v != "false" }
+
+// closeSeam commits a recording and reports a miss that nothing above reported.
+func closeSeam(s *seam.Seam, owned bool, err error) error {
+	if !owned {
+		return errors.Join(err, s.Err())
+	}
+	if e := s.Close(); e != nil && err == nil {
+		return e
+	}
+	return err
+}
+
+// client is an HTTP client that leaves through the seam and no other way.
+func client(s *seam.Seam) *http.Client { return &http.Client{Transport: s.Transport()} }

@@ -1,0 +1,119 @@
+package cli
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+
+	"github.com/soundstage-dev/soundstage/adapters/model"
+	"github.com/soundstage-dev/soundstage/adapters/sqlite"
+	"github.com/soundstage-dev/soundstage/harness/clock"
+	"github.com/soundstage-dev/soundstage/harness/fault"
+	"github.com/soundstage-dev/soundstage/harness/redact"
+	"github.com/soundstage-dev/soundstage/runtime/capability"
+	"github.com/soundstage-dev/soundstage/runtime/draft"
+	"github.com/soundstage-dev/soundstage/runtime/gate"
+	"github.com/soundstage-dev/soundstage/runtime/result"
+	"github.com/soundstage-dev/soundstage/runtime/studio"
+	"github.com/soundstage-dev/soundstage/runtime/studio/content"
+	"github.com/soundstage-dev/soundstage/runtime/tool"
+	"github.com/soundstage-dev/soundstage/runtime/trust"
+)
+
+// The parts of a studio folder. Nothing of ours is outside of stateDir but the
+// config and what a person exports.
+const (
+	stateDir    = ".soundstage"
+	storeFile   = "store.db"
+	sessionsDir = "sessions"
+)
+
+// A house is one studio with everything that works in it. It is built anew for each
+// run of the program, and opens nothing before it is used.
+type house struct {
+	dir      string
+	cfg      config
+	clock    clock.Clock
+	redactor *redact.Redactor
+	store    *sqlite.Store
+	drafts   *draft.Service
+	results  *result.Sessions
+	registry *tool.Registry
+	table    *trust.Table
+	cards    *studio.Cards
+	locks    *gate.Locks
+}
+
+// open builds the house of the studio that the person is in, or named.
+func (a *app) open(ctx context.Context) (*house, error) {
+	dir := a.path(a.studio)
+	if a.studio == "" {
+		var err error
+		if dir, err = findStudio(a.doors.Dir); err != nil {
+			return nil, err
+		}
+	}
+	cfg, err := readConfig(dir)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(filepath.Join(dir, stateDir, sessionsDir), 0o755); err != nil {
+		return nil, fault.Wrap(err, fault.Invalid, "studio.open", "make %s in the studio", stateDir)
+	}
+	return a.build(ctx, dir, cfg)
+}
+
+// bare is a house without a studio, for commands that only read the registry.
+func (a *app) bare(ctx context.Context) (*house, error) {
+	return a.build(ctx, a.doors.Dir, config{})
+}
+
+// build is the wiring: every part, every door, once.
+func (a *app) build(ctx context.Context, dir string, cfg config) (*house, error) {
+	st, err := sqlite.Open(ctx, filepath.Join(dir, stateDir, storeFile))
+	if err != nil {
+		return nil, err
+	}
+	h := &house{
+		dir: dir, cfg: cfg, clock: a.doors.Clock, store: st,
+		redactor: a.redactor(dir), results: result.NewSessions(), locks: gate.NewLocks(),
+	}
+	kinds := studio.NewKinds(content.Characters{})
+	h.drafts = draft.New(st, st, h.clock, kinds)
+	shared := studio.Deps{Store: st, Drafts: h.drafts, Results: h.results, Clock: h.clock, Kinds: kinds}
+	tools := append(studio.Tools(shared), content.Tools(content.Deps{Drafts: h.drafts})...)
+	catalog := func() []tool.Tool { return tools }
+	h.registry = tool.NewRegistry(append(tools, capability.Tools(catalog)...)...)
+	h.table = trust.NewTable(trust.Rows()...)
+	h.cards = studio.NewCards(shared)
+	return h, nil
+}
+
+// close ends what was opened.
+func (h *house) close() { _ = h.store.Close() } // what was written is on disk before
+
+// gate makes a gate in the mode asked for, or the studio's own.
+func (h *house) gate(registry *tool.Registry, mode trust.Mode) *gate.Gate {
+	return gate.New(gate.Options{
+		Registry: registry, Table: h.table, Mode: mode, Clock: h.clock,
+		Results: h.results, Reviewer: h.cards, Locks: h.locks,
+	})
+}
+
+// redactor knows the secrets of this environment and the folders that say where
+// somebody works.
+func (a *app) redactor(dir string) *redact.Redactor {
+	home := a.doors.Env["HOME"]
+	if home == "" {
+		home = a.doors.Env["USERPROFILE"]
+	}
+	return redact.New(redact.Options{Env: a.doors.Env, Home: home, Work: dir})
+}
+
+// catalog is the models that are known; it is read when it is first asked.
+func (a *app) catalog() *model.Catalog {
+	if a.models == nil {
+		a.models = model.NewCatalog()
+	}
+	return a.models
+}
