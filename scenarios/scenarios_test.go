@@ -1,0 +1,53 @@
+package scenarios_test
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"testing"
+
+	"github.com/soundstage-dev/soundstage/cmd/soundstage/cli"
+	"github.com/soundstage-dev/soundstage/cmd/soundstage/scenario"
+	"github.com/soundstage-dev/soundstage/harness/script"
+	"github.com/soundstage-dev/soundstage/harness/seam"
+	"github.com/soundstage-dev/soundstage/harness/snapshot"
+)
+
+var record = flag.Bool("record", false, "record every scripted cassette anew")
+
+func TestMain(m *testing.M) {
+	seam.DenyDefaultTransport()
+	os.Exit(script.Main(m, program))
+}
+
+// program is the whole program, for the few scenarios that need a process.
+func program() int { return cli.Process() }
+
+// options is how the scenarios of this repository are run.
+func options() script.Options[*scenario.Bag] {
+	o := scenario.Options(cli.Main)
+	o.Root, o.Cassettes = ".", "../cassettes"
+	o.Update, o.Record = snapshot.Updating(), *record
+	return o
+}
+
+func TestScenarios(t *testing.T) { script.Run(t, options()) }
+
+const intro = `# Scenarios
+
+One journey a file: <area>/<name>.txtar, with the model's part in cassettes/<area>/<name>.yaml. This page is
+generated; docs/howto/add-a-scenario.md says how to write one.
+`
+
+func TestREADME(t *testing.T) {
+	want := script.Readme(options(), intro)
+	if snapshot.Updating() {
+		if err := os.WriteFile("README.md", want, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile("README.md")
+	if err != nil || !bytes.Equal(got, want) {
+		t.Errorf("README.md is stale (%v); run: make update", err)
+	}
+}
