@@ -48,8 +48,9 @@ check-race:
 # The tree may be dirty already: what counts is that an update changes nothing more.
 check-update:
 	@state() { git status --porcelain --untracked-files=all; git diff --no-ext-diff | cksum; }; \
-	before=$$(state) && CI= $(MAKE) --no-print-directory update >/dev/null && after=$$(state) && \
-	[ "$$before" = "$$after" ] || { echo "make update changed files (read them, then commit):"; git status --short; exit 1; }
+	before=$$(state); log=$$(mktemp); trap 'rm -f "$$log"' EXIT; \
+	CI= $(MAKE) --no-print-directory update >"$$log" 2>&1 || { cat "$$log"; exit 1; }; \
+	[ "$$before" = "$$(state)" ] || { echo "make update changed files (read them, then commit):"; git status --short; exit 1; }
 
 offline: ## run all tests in a network namespace that has only loopback
 	@command -v unshare >/dev/null || { echo "offline: needs unshare (util-linux)"; exit 1; }

@@ -20,7 +20,7 @@ var doors = []struct {
 	{"os", "Setenv Chdir", "", true, "scripts and tests run side by side; t.Setenv and t.Chdir undo it"},
 	{"os", "Exit Args Stdin Stdout Stderr Getwd", "cmd/soundstage/...", false, "main has doors for it"},
 	{"net/http", "DefaultClient DefaultTransport Get Head Post PostForm", "harness/seam cmd/soundstage/...", false, "take the client that was built on the seam"},
-	{"net/http", "DefaultClient Get Head Post PostForm", "", true, "no test reaches the network"},
+	{"net/http", "DefaultClient Get Head Post PostForm", "harness/seam", true, "no test reaches the network; seam proves that these are denied"},
 	{"os/exec", "Command CommandContext LookPath", "adapters/...", false, "programs are started by adapters"},
 	{"fmt", "Print Printf Println", "", false, "write to the writer you were given"},
 	{"context", "Background TO" + "DO", "cmd/soundstage/...", false, "ctx comes from main"},
