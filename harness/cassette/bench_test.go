@@ -26,17 +26,29 @@ func bigEpisode(i int) cassette.Episode {
 	return e
 }
 
-// benchFile is written once a size and kept for the process.
-var benchFile = struct {
+// benchFiles are written once a size and kept for the process: TestMain removes
+// them.
+var benchFiles = struct {
 	sync.Mutex
 	paths map[int]string
 }{paths: map[int]string{}}
 
+func TestMain(m *testing.M) {
+	code := m.Run()
+	for _, path := range benchFiles.paths {
+		if err := os.RemoveAll(filepath.Dir(path)); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			code = 1
+		}
+	}
+	os.Exit(code)
+}
+
 func bigFile(b *testing.B, n int) string {
 	b.Helper()
-	benchFile.Lock()
-	defer benchFile.Unlock()
-	if path := benchFile.paths[n]; path != "" {
+	benchFiles.Lock()
+	defer benchFiles.Unlock()
+	if path := benchFiles.paths[n]; path != "" {
 		return path
 	}
 	dir, err := os.MkdirTemp("", "cassette")
@@ -57,7 +69,7 @@ func bigFile(b *testing.B, n int) string {
 	if err := w.Commit(); err != nil {
 		b.Fatal(err)
 	}
-	benchFile.paths[n] = path
+	benchFiles.paths[n] = path
 	return path
 }
 

@@ -194,7 +194,7 @@ func decodeLine(line []byte) (Episode, error) {
 
 // decodeResponse reads only the response of a line, whose head has been checked.
 func decodeResponse(line []byte) (Response, error) {
-	p, err := takeApart(line)
+	p, _, err := takeResponse(line)
 	if err != nil {
 		return Response{}, err
 	}
@@ -217,20 +217,31 @@ type parts struct {
 	before, response, between, request, after []byte
 }
 
-func takeApart(line []byte) (p parts, err error) {
-	if what := checkSum(line); what != "" {
-		return p, errors.New(what)
+func takeApart(line []byte) (parts, error) {
+	p, rest, err := takeResponse(line)
+	if err != nil {
+		return p, err
 	}
-	rest := line[headLen:]
-	var ok [4]bool
-	p.before, rest, ok[0] = cutAfter(rest, openResponse)
-	p.response, rest, ok[1] = cutString(rest)
-	p.between, rest, ok[2] = cutAfter(rest, openRequest)
-	p.request, p.after, ok[3] = cutString(rest)
-	if ok != [4]bool{true, true, true, true} {
+	var ok bool
+	if p.request, p.after, ok = cutString(rest); !ok {
 		return p, errNoRequest
 	}
 	return p, nil
+}
+
+// takeResponse takes a line apart up to the request's body.
+func takeResponse(line []byte) (p parts, rest []byte, err error) {
+	if what := checkSum(line); what != "" {
+		return p, nil, errors.New(what)
+	}
+	var ok [3]bool
+	p.before, rest, ok[0] = cutAfter(line[headLen:], openResponse)
+	p.response, rest, ok[1] = cutString(rest)
+	p.between, rest, ok[2] = cutAfter(rest, openRequest)
+	if ok != [3]bool{true, true, true} {
+		return p, nil, errNoRequest
+	}
+	return p, rest, nil
 }
 
 func cutAfter(b []byte, mark string) (before, after []byte, ok bool) {
