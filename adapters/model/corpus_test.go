@@ -1,9 +1,11 @@
 package model
 
 import (
-	"encoding/base64"
+	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"net/http"
@@ -13,42 +15,59 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/tidwall/gjson"
 
 	"github.com/soundstage-dev/soundstage/harness/cassette"
 	"github.com/soundstage-dev/soundstage/harness/cassette/importer"
+	"github.com/soundstage-dev/soundstage/harness/seam"
 	port "github.com/soundstage-dev/soundstage/runtime/model"
 )
 
 const corpus = "../../../shared/corpus/cassettes"
 
-// walk calls f with each cassette of the corpus.
-func walk(t *testing.T, f func(name string, episodes []cassette.Episode)) int {
+// A recording is a file of the corpus behind a seam.
+type recording struct {
+	name     string
+	episodes []cassette.Episode
+	seam     *seam.Seam
+	err      error
+}
+
+// recordings loads every file of the corpus and writes it as a cassette of ours.
+// Each episode is synced to the disk, so many files are written at a time.
+func recordings(t *testing.T) []*recording {
 	t.Helper()
 	if _, err := os.Stat(corpus); err != nil {
 		t.Skip("the corpus is not beside this repository: ", err)
 	}
-	files := 0
+	var list []*recording
 	err := filepath.WalkDir(corpus, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || filepath.Ext(path) != ".yaml" {
 			return err
 		}
-		files++
-		episodes, err := importer.Load(path)
-		if err != nil {
-			t.Errorf("%s does not load: %v", path, err)
-			return nil
-		}
 		name, err := filepath.Rel(corpus, path)
-		f(filepath.ToSlash(name), episodes)
+		list = append(list, &recording{name: filepath.ToSlash(name)})
 		return err
 	})
-	if err != nil || files == 0 {
-		t.Fatalf("%d files, %v", files, err)
+	if err != nil || len(list) == 0 {
+		t.Fatalf("%d files, %v", len(list), err)
 	}
-	return files
+	var group sync.WaitGroup
+	turns, dir := make(chan struct{}, 32), t.TempDir()
+	for i, r := range list {
+		turns <- struct{}{}
+		group.Go(func() {
+			defer func() { <-turns }()
+			if r.episodes, r.err = importer.Load(filepath.Join(corpus, r.name)); r.err == nil {
+				r.seam, r.err = replayer(filepath.Join(dir, fmt.Sprintf("c%d.yaml", i)), r.episodes)
+			}
+		})
+	}
+	group.Wait()
+	return list
 }
 
 // speaker is the family that the recorded URL belongs to, and its model.
@@ -92,20 +111,52 @@ type reading struct {
 	Text    string
 	Thought bool
 	Calls   []string // name and canonical input
-	Refused bool
 	Usage   [3]int64 // all input, output, read from the cache
 }
 
-// parse feeds the recorded response to the adapter.
-func parse(t *testing.T, e cassette.Episode, f family, id string) (reading, outcome) {
-	t.Helper()
-	cfg := settings(roundTrip(func(r *http.Request) (*http.Response, error) {
-		resp := answer(r, e.Response.Status, "", string(e.Response.Body))
-		resp.Header = e.Response.Header.Clone()
-		if resp.Header == nil {
-			resp.Header = http.Header{}
+// replayer writes the episodes as a cassette of ours and opens a seam over it.
+func replayer(path string, episodes []cassette.Episode) (*seam.Seam, error) {
+	w, err := cassette.Create(path, cassette.Header{Format: cassette.Format, KeyVersion: cassette.KeyVersion, Origin: cassette.Imported})
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range episodes {
+		if e.Key, e.Raw, err = seam.KeyOf(nil, e.Lane, e.Kind, e.Request); err != nil {
+			return nil, err
 		}
-		return resp, nil
+		if err := w.Append(e); err != nil {
+			return nil, err
+		}
+	}
+	if err := w.Commit(); err != nil {
+		return nil, err
+	}
+	return seam.Open(seam.Options{Mode: seam.Replay, Cassette: path})
+}
+
+// ask sends the recorded request of e through the seam.
+func ask(ctx context.Context, s *seam.Seam, e cassette.Episode) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, e.Request.Method, e.Request.URL, bytes.NewReader(e.Request.Body))
+	if err != nil {
+		return nil, err
+	}
+	req.Header = e.Request.Header.Clone()
+	return s.Transport().RoundTrip(req)
+}
+
+// parse replays e through the seam into the adapter, whatever the adapter asks.
+func parse(t *testing.T, s *seam.Seam, e cassette.Episode, f family, id string) (reading, outcome) {
+	t.Helper()
+	var replayed bytes.Buffer
+	cfg := settings(roundTrip(func(r *http.Request) (*http.Response, error) {
+		resp, err := ask(r.Context(), s, e)
+		if err == nil {
+			resp.Body = struct {
+				io.Reader
+				io.Closer
+			}{io.TeeReader(resp.Body, &replayed), resp.Body}
+		}
+		return resp, err
 	}))
 	en := entry{provider: string(f), model: id, family: f, baseURL: map[bool]string{true: "http://compat.invalid/v1"}[f == familyCompat],
 		info: port.Info{Ref: string(f) + "/" + id, MaxOutput: 4096}}
@@ -116,6 +167,9 @@ func parse(t *testing.T, e cassette.Episode, f family, id string) (reading, outc
 	}
 	p := &provider{info: en.info, family: f, lm: lm, whole: !streamed(e), clock: cfg.Clock}
 	o := collect(t.Context(), p, hello())
+	if got := replayed.Bytes(); !bytes.HasPrefix(e.Response.Body, got) || len(bytes.TrimSpace(e.Response.Body[len(got):])) > 0 && f != familyGoogle {
+		t.Errorf("%s: %d bytes are replayed of %d, or others", e.Request.URL, len(got), len(e.Response.Body))
+	}
 	r := reading{Text: o.text, Thought: o.thought != ""}
 	for _, c := range o.calls {
 		r.Calls = append(r.Calls, c.Name+canonical(c.Input))
@@ -123,7 +177,6 @@ func parse(t *testing.T, e cassette.Episode, f family, id string) (reading, outc
 	if o.reply != nil {
 		u := o.reply.Usage
 		r.Usage = [3]int64{u.Input + u.CacheRead + u.CacheWrite, u.Output, u.CacheRead}
-		r.Refused = o.reply.Reason == port.Refusal
 	}
 	return r, o
 }
@@ -145,243 +198,92 @@ func canonical(s string) string {
 	return string(out)
 }
 
-// events are the JSON objects of a recorded body, found without the adapter.
-func events(e cassette.Episode) []gjson.Result {
-	body := string(e.Response.Body)
-	if !streamed(e) {
-		return []gjson.Result{gjson.Parse(body)}
-	}
-	var out []gjson.Result
-	if strings.Contains(e.Response.Header.Get("Content-Type"), "amazon.eventstream") {
-		for _, piece := range strings.Split(body, `{"bytes":"`)[1:] {
-			coded, _, _ := strings.Cut(piece, `"`)
-			if text, err := base64.StdEncoding.DecodeString(coded); err == nil {
-				out = append(out, gjson.ParseBytes(text))
-			}
-		}
-		return out
-	}
-	for line := range strings.Lines(body) {
-		if data, ok := strings.CutPrefix(strings.TrimSpace(line), "data:"); ok {
-			out = append(out, gjson.Parse(data))
-		}
-	}
-	return out
-}
-
-// expected reads a recorded body by the plain rules of its wire format.
-func expected(e cassette.Episode, d dialect) reading {
-	var r reading
-	args := map[string]string{}
-	var order []string
-	arg := func(key, piece string) {
-		if _, ok := args[key]; !ok {
-			order = append(order, key)
-			args[key] = ""
-		}
-		args[key] += piece
-	}
-	names := map[string]string{}
-	for i, v := range events(e) {
-		switch d {
-		case dialectAnthropic:
-			readAnthropic(&r, v, names, arg)
-		case dialectResponses:
-			readResponses(&r, v, names, arg)
-		case dialectGoogle:
-			for j, p := range v.Get("candidates.0.content.parts").Array() {
-				if p.Get("text").Exists() && !p.Get("thought").Bool() {
-					r.Text += p.Get("text").String()
-				}
-				r.Thought = r.Thought || p.Get("thought").Bool()
-				if c := p.Get("functionCall"); c.Exists() {
-					key := fmt.Sprint(i, "/", j)
-					names[key] = c.Get("name").String()
-					arg(key, c.Get("args").Raw)
-				}
-			}
-			if u := v.Get("usageMetadata"); u.Get("totalTokenCount").Int() > 0 {
-				r.Usage = [3]int64{u.Get("promptTokenCount").Int() + u.Get("toolUsePromptTokenCount").Int(),
-					u.Get("candidatesTokenCount").Int() + u.Get("thoughtsTokenCount").Int(), u.Get("cachedContentTokenCount").Int()}
-			}
-		default:
-			readChat(&r, v, names, arg)
-		}
-	}
-	for _, key := range order {
-		in := args[key]
-		if strings.TrimSpace(in) == "" {
-			in = "{}"
-		}
-		r.Calls = append(r.Calls, names[key]+canonical(in))
-	}
-	return r
-}
-
-func readAnthropic(r *reading, v gjson.Result, names map[string]string, arg func(key, piece string)) {
-	block := func(key string, b gjson.Result) {
-		switch b.Get("type").String() {
-		case "text":
-			r.Text += b.Get("text").String()
-		case "tool_use":
-			names[key] = b.Get("name").String()
-			arg(key, "")
-			if raw := b.Get("input").Raw; raw != "{}" {
-				arg(key, raw)
-			}
-		}
-	}
-	use := func(u gjson.Result) {
-		if u.Get("input_tokens").Exists() {
-			r.Usage[2] = u.Get("cache_read_input_tokens").Int()
-			r.Usage[0] = u.Get("input_tokens").Int() + r.Usage[2] + u.Get("cache_creation_input_tokens").Int()
-		}
-		if u.Get("output_tokens").Exists() {
-			r.Usage[1] = u.Get("output_tokens").Int()
-		}
-	}
-	use(v.Get("message.usage"))
-	use(v.Get("usage"))
-	for i, b := range v.Get("content").Array() {
-		block(fmt.Sprint(i), b)
-		r.Thought = r.Thought || b.Get("thinking").String() != ""
-	}
-	key := v.Get("index").String()
-	block(key, v.Get("content_block"))
-	r.Text += v.Get("delta.text").String()
-	r.Thought = r.Thought || v.Get("delta.thinking").String() != ""
-	if p := v.Get("delta.partial_json"); p.Exists() && names[key] != "" {
-		arg(key, p.String())
-	}
-}
-
-func readResponses(r *reading, v gjson.Result, names map[string]string, arg func(key, piece string)) {
-	item := func(key string, it gjson.Result, text bool) {
-		switch it.Get("type").String() {
-		case "function_call":
-			names[key] = it.Get("name").String()
-			arg(key, it.Get("arguments").String())
-		case "message":
-			for _, c := range it.Get("content").Array() {
-				if text {
-					r.Text += c.Get("text").String()
-				}
-			}
-		case "reasoning":
-			for _, s := range it.Get("summary").Array() {
-				r.Thought = r.Thought || s.Get("text").String() != ""
-			}
-		}
-	}
-	use := func(u gjson.Result) {
-		if u.IsObject() {
-			r.Usage = [3]int64{u.Get("input_tokens").Int(), u.Get("output_tokens").Int(), u.Get("input_tokens_details.cached_tokens").Int()}
-		}
-	}
-	use(v.Get("usage"))
-	use(v.Get("response.usage"))
-	for i, it := range v.Get("output").Array() {
-		item(fmt.Sprint(i), it, true)
-	}
-	switch v.Get("type").String() {
-	case "response.output_text.delta":
-		r.Text += v.Get("delta").String()
-	case "response.output_item.done":
-		item(v.Get("output_index").String(), v.Get("item"), false)
-	}
-}
-
-func readChat(r *reading, v gjson.Result, names map[string]string, arg func(key, piece string)) {
-	c := v.Get("choices.0")
-	for _, m := range []gjson.Result{c.Get("message"), c.Get("delta")} {
-		r.Text += m.Get("content").String()
-		for _, f := range []string{"reasoning", "reasoning_content"} {
-			r.Thought = r.Thought || m.Get(f).String() != ""
-		}
-		for i, t := range m.Get("tool_calls").Array() {
-			key := t.Get("index").String()
-			if key == "" {
-				key = fmt.Sprint(i)
-			}
-			if n := t.Get("function.name").String(); n != "" {
-				names[key] = n
-			}
-			arg(key, t.Get("function.arguments").String())
-		}
-	}
-	if u := v.Get("usage"); u.Get("prompt_tokens").Exists() {
-		out, more := u.Get("completion_tokens").Int(), u.Get("completion_tokens_details.reasoning_tokens").Int()
-		// The total tells who counts reasoning apart.
-		if u.Get("total_tokens").Int() == u.Get("prompt_tokens").Int()+out+more {
-			out += more
-		}
-		r.Usage = [3]int64{u.Get("prompt_tokens").Int(), out, u.Get("prompt_tokens_details.cached_tokens").Int()}
-	}
-}
-
 // notReplies are the episodes that are no reply of a model, with the reason.
 var notReplies = map[string]string{
 	"/v1/messages/count_tokens": "counts tokens: the answer is a number, not a reply",
 }
 
-// Each recorded response of the corpus parses, and says what its bytes say.
-func TestCorpusParses(t *testing.T) {
-	type row struct{ all, text, calls, thought, exact int }
-	table := map[string]*row{}
-	skipped := map[string]int{}
-	files := walk(t, func(name string, episodes []cassette.Episode) {
-		for i, e := range episodes {
+// A row counts the replies of one way to speak.
+type row struct{ all, text, calls, thought, exact int }
+
+func (w *row) add(r reading, u port.Usage) {
+	w.all++
+	for n, on := range map[*int]bool{
+		&w.text: r.Text != "", &w.calls: len(r.Calls) > 0, &w.thought: r.Thought, &w.exact: u.State == port.Exact,
+	} {
+		if on {
+			*n++
+		}
+	}
+}
+
+// Each file of the corpus loads, replays through the seam, and its replies parse
+// into what their bytes say. The log is the table.
+func TestCorpus(t *testing.T) {
+	table, skipped, sum := map[string]*row{}, map[string]int{}, 0
+	list := recordings(t)
+	for _, r := range list {
+		if r.err != nil {
+			t.Errorf("%s does not load: %v", r.name, r.err)
+			continue
+		}
+		for i, e := range r.episodes {
+			at := fmt.Sprintf("%s, episode %d", r.name, i)
 			f, id := speaker(t, e)
 			if f == "" {
-				u, err := url.Parse(e.Request.URL)
-				if err != nil || notReplies[u.Path] == "" {
-					t.Errorf("%s, episode %d: %q is not in the table of what is no reply", name, i, e.Request.URL)
-				}
-				skipped[u.Path]++
+				skipped[noReply(t, r.seam, e, at)]++
 				continue
 			}
-			got, o := parse(t, e, f, id)
-			if o.err != nil {
-				t.Errorf("%s, episode %d (%s): %v", name, i, f, o.err)
+			got, o := parse(t, r.seam, e, f, id)
+			if !judge(t, at, got, o, expected(e, f.dialect(string(f)+"/"+id))) {
 				continue
 			}
-			want := expected(e, f.dialect(string(f)+"/"+id))
-			want.Refused = got.Refused
-			if !reflect.DeepEqual(got, want) {
-				t.Errorf("%s, episode %d (%s):\ngot  %+v\nwant %+v", name, i, f, got, want)
-			}
-			if o.reply.Reason == port.Unknown || o.reply.Usage.State != port.Exact {
-				t.Errorf("%s, episode %d (%s): reason %q, usage %+v", name, i, f, o.reply.Reason, o.reply.Usage)
-			}
-			how := "whole"
-			if streamed(e) {
-				how = "stream"
-			}
-			key := fmt.Sprintf("%-12s %-9s %s", f, f.dialect(string(f)+"/"+id), how)
+			key := fmt.Sprintf("%-12s %-9s stream=%-5t", f, f.dialect(string(f)+"/"+id), streamed(e))
 			if table[key] == nil {
 				table[key] = &row{}
 			}
-			w := table[key]
-			w.all++
-			for _, c := range []struct {
-				on bool
-				n  *int
-			}{{got.Text != "", &w.text}, {len(got.Calls) > 0, &w.calls}, {got.Thought, &w.thought}, {o.reply.Usage.State == port.Exact, &w.exact}} {
-				if c.on {
-					*c.n++
-				}
-			}
+			table[key].add(got, o.reply.Usage)
+			sum++
 		}
-	})
-	sum := 0
-	t.Logf("%d files; replies parsed / with text / with calls / with reasoning / with exact usage", files)
+		if err := r.seam.Err(); err != nil || len(r.seam.Unused()) > 0 {
+			t.Errorf("%s: %v, unused %v", r.name, err, r.seam.Unused())
+		}
+	}
+	t.Logf("%d files, %d replies: parsed / with text / with calls / with reasoning / with exact usage", len(list), sum)
 	for _, key := range slices.Sorted(maps.Keys(table)) {
 		w := table[key]
-		sum += w.all
 		t.Logf("%s %4d %4d %4d %4d %4d", key, w.all, w.text, w.calls, w.thought, w.exact)
 	}
 	for path, n := range skipped {
 		t.Logf("%d of %s: %s", n, path, notReplies[path])
 	}
-	t.Logf("%d replies", sum)
+}
+
+// noReply replays an episode that is no reply, and finds its reason.
+func noReply(t *testing.T, s *seam.Seam, e cassette.Episode, at string) string {
+	t.Helper()
+	if resp, err := ask(t.Context(), s, e); err != nil || resp.StatusCode != e.Response.Status {
+		t.Errorf("%s does not replay: %v", at, err)
+	}
+	u, err := url.Parse(e.Request.URL)
+	if err != nil || notReplies[u.Path] == "" {
+		t.Fatalf("%s: %q is not in the table of what is no reply", at, e.Request.URL)
+	}
+	return u.Path
+}
+
+// judge compares what the adapter understood with what the bytes say.
+func judge(t *testing.T, at string, got reading, o outcome, want reading) bool {
+	t.Helper()
+	if o.err != nil {
+		t.Errorf("%s: %v", at, o.err)
+		return false
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("%s:\ngot  %+v\nwant %+v", at, got, want)
+	}
+	if o.reply.Reason == port.Unknown || (o.reply.Reason == port.ToolCalls) != (len(got.Calls) > 0) || o.reply.Usage.State != port.Exact {
+		t.Errorf("%s: reason %q, usage %+v", at, o.reply.Reason, o.reply.Usage)
+	}
+	return true
 }

@@ -14,12 +14,9 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/soundstage-dev/soundstage/harness/fault"
+	"github.com/soundstage-dev/soundstage/harness/seam"
 	port "github.com/soundstage-dev/soundstage/runtime/model"
 )
-
-// codeMiss is the seam's: no recording answers the request. It is passed on,
-// because nothing that a provider says explains it.
-const codeMiss fault.Code = "SEAM_MISS"
 
 // Bounds of the words and waits that are passed on.
 const (
@@ -71,9 +68,10 @@ func (p *provider) refused(w *wire) error {
 		Status: w.status, Message: clip(words, maxWords), RetryAfter: retryAfter(w.header, w.body, p.clock.Now()),
 		Partial: port.Usage{State: port.None},
 	}
-	if strings.Contains(words, string(codeMiss)) || strings.Contains(string(w.body), string(codeMiss)) {
+	// A miss of the seam is not a provider's answer: its whole text is passed on.
+	if strings.Contains(string(w.body), string(seam.CodeMiss)) {
 		e.Message = clip(words, maxMissWords)
-		return fault.Wrap(e, codeMiss, "model.stream", "no recording answers the request to %q", p.info.Ref)
+		return fault.Wrap(e, seam.CodeMiss, "model.stream", "no recording answers the request to %q", p.info.Ref)
 	}
 	return p.coded(e, string(w.body))
 }

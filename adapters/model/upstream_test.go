@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/soundstage-dev/soundstage/harness/fault"
+	"github.com/soundstage-dev/soundstage/harness/seam"
 	"github.com/soundstage-dev/soundstage/harness/upstream"
 	port "github.com/soundstage-dev/soundstage/runtime/model"
 )
@@ -125,7 +126,7 @@ func TestUpstreamFailures(t *testing.T) {
 		{`{status: 400, message: bad temperature}`, port.CodeRefused, port.HTTPError{Status: 400, Message: "bad temperature"}},
 		{`{status: 404, message: no such model}`, port.CodeRefused, port.HTTPError{Status: 404, Message: "no such model"}},
 		{`{status: 400, message: "prompt is too long: 250000 tokens > 200000 maximum"}`, port.CodeContextFull, port.HTTPError{Status: 400, Message: "prompt is too long: 250000 tokens > 200000 maximum"}},
-		{`{status: 400, message: "SEAM_MISS: no recording", final: true}`, codeMiss, port.HTTPError{Status: 400, Message: "SEAM_MISS: no recording"}},
+		{`{status: 400, message: "SEAM_MISS: no recording", final: true}`, seam.CodeMiss, port.HTTPError{Status: 400, Message: "SEAM_MISS: no recording"}},
 	} {
 		c.want.Partial.State = port.None
 		each(t, func(t *testing.T, ref string, whole bool) {
