@@ -3,8 +3,7 @@ package upstream
 import (
 	"context"
 	"errors"
-	"io"
-	"log"
+	"log/slog"
 	"net"
 	"net/http"
 	"time"
@@ -15,7 +14,7 @@ import (
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	srv := &http.Server{
 		Handler: s, ReadHeaderTimeout: 10 * time.Second,
-		ErrorLog: log.New(io.Discard, "", 0), // what matters is in Err
+		ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError), // what matters is in Err
 	}
 	stop := context.AfterFunc(ctx, func() { _ = srv.Close() })
 	defer stop()
