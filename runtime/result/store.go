@@ -200,18 +200,28 @@ const (
 	rowWidth   = 160  // characters of a row, about
 )
 
-// folded maps each rune to the smallest of those that differ from it in case only,
-// so that the places stay the same.
+// folded maps each rune to one of those that differ from it in case only, the same
+// for all of them, so that the places stay the same.
 func folded(text []rune) []rune {
 	out := make([]rune, len(text))
 	for i, r := range text {
+		out[i] = fold(r)
+	}
+	return out
+}
+
+func fold(r rune) rune {
+	if r >= utf8.RuneSelf {
 		least := r
 		for f := unicode.SimpleFold(r); f != r; f = unicode.SimpleFold(f) {
 			least = min(least, f)
 		}
-		out[i] = least
+		r = least
 	}
-	return out
+	if 'A' <= r && r <= 'Z' {
+		r += 'a' - 'A'
+	}
+	return r
 }
 
 // around is the line of the place, clipped to about rowWidth.

@@ -57,7 +57,7 @@ func Path(dir, id string) (string, error) {
 	return filepath.Join(dir, id+suffix), nil
 }
 
-// A Info is what a list says of a session.
+// An Info is what a list says of a session.
 type Info struct {
 	ID     string    `json:"id"`
 	Skin   string    `json:"skin"`

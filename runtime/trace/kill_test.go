@@ -46,9 +46,13 @@ func TestKillChild(t *testing.T) {
 // TestKill kills a process that records, again and again on one file. Everything
 // that Record returned must be there, in order and whole.
 func TestKill(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "s-1.jsonl")
-	before := int64(0)
+	const each = 10 // kills of one file: it grows fast, and each child reads it whole
+	var path string
+	var before int64
 	for n := range *kills {
+		if n%each == 0 {
+			path, before = filepath.Join(t.TempDir(), "s-1.jsonl"), 0
+		}
 		said := killAfter(t, path, 1+n*13%40)
 		var last int64
 		for e, err := range trace.Read(path) {
