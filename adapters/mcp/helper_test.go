@@ -175,14 +175,24 @@ type stage struct {
 	server *mcp.Server
 }
 
-func newStage(readOnly bool) *stage {
+// shelf keeps long results.
+type shelf struct{ kept []string }
+
+func (s *shelf) Put(_ context.Context, _, text string) (string, error) {
+	s.kept = append(s.kept, text)
+	return fmt.Sprintf("r-%d", len(s.kept)), nil
+}
+
+func newStage(readOnly bool) *stage { return newStageWith(readOnly, nil) }
+
+func newStageWith(readOnly bool, results gate.Results) *stage {
 	s, r, c := newStudio(), &tape{more: make(chan struct{}, 1)}, clock.NewFixed(clock.Epoch)
 	table := trust.NewTable(trust.Rows()...)
 	reg := s.reg
 	if readOnly {
 		reg = mcp.ReadOnly(reg, table)
 	}
-	g := gate.New(gate.Options{Registry: reg, Table: table, Clock: c, Reviewer: cards{}})
+	g := gate.New(gate.Options{Registry: reg, Table: table, Clock: c, Reviewer: cards{}, Results: results})
 	return &stage{s, r, mcp.New(mcp.Options{
 		Registry: reg, Gate: g, Table: table, Session: "s-0001", Recorder: r, Clock: c,
 		Name: "soundstage", Version: "v0.0.1", Instructions: "Look for more tools with capability.find.",

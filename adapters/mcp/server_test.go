@@ -93,6 +93,25 @@ func TestResultParts(t *testing.T) {
 	}
 }
 
+// TestLongResult has an object where its schema promised one, with the handle.
+func TestLongResult(t *testing.T) {
+	cs := newStageWith(false, &shelf{}).connect(t, revisions[0], nil)
+	text, res := say(t, cs, "studio.read", map[string]string{"id": "long"})
+	if b, _ := json.Marshal(res.StructuredContent); res.IsError || !strings.Contains(text, "r-1") || string(b) != `{"handle":"r-1"}` {
+		t.Errorf("long = %.200s, structured %s", text, b)
+	}
+	list, err := cs.ListTools(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tool := range list.Tools {
+		b, _ := json.Marshal(tool.OutputSchema)
+		if tool.Name == "studio.read" && (!strings.Contains(string(b), `"handle"`) || strings.Contains(string(b), "required")) {
+			t.Errorf("output schema = %s", b)
+		}
+	}
+}
+
 func TestDeferredToolsAreCarried(t *testing.T) {
 	s := newStage(false)
 	a := &asker{action: "accept", answer: "once"}
@@ -233,6 +252,21 @@ func TestClientLeavesWhileAsked(t *testing.T) {
 	want := []string{"called change.apply", "asked change.apply", "answered absent by nobody", "finished change.apply false GATE_NOBODY"}
 	if got := s.tape.lines(); !slices.Equal(got, want) {
 		t.Errorf("trace = %q, want %q", got, want)
+	}
+}
+
+// BenchmarkStart is what the server itself costs from New to the tools/list answer.
+func BenchmarkStart(b *testing.B) {
+	in := strings.Join([]string{
+		`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"sh","version":"1"}}}`,
+		`{"jsonrpc":"2.0","method":"notifications/initialized"}`,
+		`{"jsonrpc":"2.0","id":2,"method":"tools/list"}`,
+	}, "\n") + "\n"
+	for b.Loop() {
+		var out bytes.Buffer
+		if err := newStage(false).server.Serve(b.Context(), strings.NewReader(in), &out); err != nil || !bytes.Contains(out.Bytes(), []byte("studio.list")) {
+			b.Fatal(err, out.String())
+		}
 	}
 }
 

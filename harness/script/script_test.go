@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -50,20 +51,32 @@ func prog(d script.Doors) int {
 			return 1
 		}
 		_, _ = d.Stdout.Write(b)
-	case "record":
-		if d.Env[script.EnvMode] != "record" {
-			break
-		}
-		b, err := os.ReadFile(d.Env[script.EnvUpstream])
-		if err == nil {
-			err = os.WriteFile(d.Env[script.EnvCassette], append([]byte("recorded "), b...), 0o644)
-		}
-		if err != nil {
-			fmt.Fprintln(d.Stderr, err)
-			return 1
-		}
+	case "ask":
+		return ask(d)
 	default:
 		fmt.Fprintln(d.Stdout, strings.Join(d.Args, " "))
+	}
+	return 0
+}
+
+// ask sends one request through the scenario's seam, and prints the answer's text.
+func ask(d script.Doors) int {
+	body := `{"model":"m","messages":[{"role":"user","content":"` + d.Args[1] + `"}]}`
+	req, err := http.NewRequest(http.MethodPost, "https://api.openai.com/v1/chat/completions", strings.NewReader(body))
+	if err != nil {
+		return 1
+	}
+	req.Header.Set("Content-Type", "application/json")
+	res, err := (&http.Client{Transport: d.Seam.Transport()}).Do(req)
+	if err != nil {
+		fmt.Fprintln(d.Stderr, err)
+		return 1
+	}
+	defer res.Body.Close()
+	b, err := io.ReadAll(res.Body)
+	fmt.Fprintln(d.Stdout, string(b))
+	if err != nil || res.StatusCode != http.StatusOK {
+		return 1
 	}
 	return 0
 }
@@ -176,38 +189,79 @@ func TestUpdate(t *testing.T) {
 	}
 }
 
-func TestRecord(t *testing.T) {
-	files := map[string]string{
-		"scenarios/a/one.txtar":         "# x\ncassette a/one\nprog record\nprog env SOUNDSTAGE_MODE\nstdout record\n",
-		"scenarios/a/one.upstream.yaml": "script\n",
-		"scenarios/a/two.txtar":         "# x\ncassette -replay a/one\nprog env SOUNDSTAGE_MODE\nstdout replay\ncassette a/live\nprog env SOUNDSTAGE_MODE\nstdout replay\n",
-		"cassettes/a/one.yaml":          "old\n",
-		"cassettes/a/live.yaml":         "live\n",
-	}
-	root := write(t, files)
+const (
+	upstreamHi = "turns:\n  - expect: {user: hi}\n    say: {text: hello there}\n"
+	scenarioHi = "# x\ncassette a/one\nprog ask hi\nstdout 'hello there'\n"
+)
+
+// execute runs all scenarios of root and wants them to pass.
+func execute(t *testing.T, root string, record bool) {
+	t.Helper()
 	o := options(root)
-	o.Record = true
+	o.Record = record
 	var out bytes.Buffer
-	if res, err := script.Execute(o, "", &out); err != nil || res.Passed != 2 {
-		t.Fatalf("%+v, %v\n%s", res, err, out.String())
+	if res, err := script.Execute(o, "", &out); err != nil || res.Failed != 0 || res.Passed == 0 {
+		t.Fatalf("record %v: %+v, %v\n%s", record, res, err, out.String())
 	}
-	got, _ := os.ReadFile(filepath.Join(root, "..", "cassettes", "a", "one.yaml"))
-	if string(got) != "recorded script\n" {
-		t.Errorf("the cassette is %q", got)
+}
+
+func TestRecordThenReplay(t *testing.T) {
+	root := write(t, map[string]string{"scenarios/a/one.txtar": scenarioHi, "scenarios/a/one.upstream.yaml": upstreamHi})
+	file := filepath.Join(root, "..", "cassettes", "a", "one.yaml")
+	execute(t, root, true)
+	first, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	execute(t, root, false)
+	execute(t, root, true) // once more leaves no diff
+	if again, _ := os.ReadFile(file); !bytes.Equal(first, again) {
+		t.Errorf("recorded again, the cassette differs:\n%s\n%s", first, again)
 	}
 
 	t.Run("a failed scenario keeps the old cassette", func(t *testing.T) {
-		files["scenarios/a/one.txtar"] += "prog fail\n"
-		root := write(t, files)
-		o.Root, o.Cassettes = root, filepath.Join(root, "..", "cassettes")
-		if res, err := script.Execute(o, "a/one", io.Discard); err != nil || res.Failed != 1 {
+		write := func(text string) {
+			if err := os.WriteFile(filepath.Join(root, "a", "one.txtar"), []byte(text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		write(strings.Replace(scenarioHi, "ask hi", "ask 'hi again'", 1) + "prog fail\n")
+		defer write(scenarioHi)
+		o := options(root)
+		o.Record = true
+		if res, err := script.Execute(o, "", io.Discard); err != nil || res.Failed != 1 {
 			t.Fatalf("%+v, %v", res, err)
 		}
-		got, _ := os.ReadFile(filepath.Join(root, "..", "cassettes", "a", "one.yaml"))
-		if string(got) != "old\n" {
-			t.Errorf("the cassette is %q", got)
+		if now, _ := os.ReadFile(file); !bytes.Equal(first, now) {
+			t.Errorf("the cassette is %q", now)
 		}
 	})
+	t.Run("a player and a live one are not recorded", func(t *testing.T) {
+		live := filepath.Join(filepath.Dir(file), "live.yaml")
+		if err := os.WriteFile(live, first, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		text := "# x\ncassette -replay a/one\nprog env SOUNDSTAGE_MODE\nstdout replay\ncassette a/live\nprog ask hi\nstdout there\n"
+		if err := os.WriteFile(filepath.Join(root, "a", "two.txtar"), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		execute(t, root, true)
+	})
+}
+
+// TestMissFails is the rule that a miss cannot be swallowed: not by a program that
+// goes on, and not by a script that looks away.
+func TestMissFails(t *testing.T) {
+	root := write(t, map[string]string{"scenarios/a/one.txtar": scenarioHi, "scenarios/a/one.upstream.yaml": upstreamHi})
+	execute(t, root, true)
+	text := "# x\ncassette a/one\n! prog ask bye\nstdout SEAM_MISS\n"
+	if err := os.WriteFile(filepath.Join(root, "a", "one.txtar"), []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	if res, err := script.Execute(options(root), "", &out); err != nil || res.Failed != 1 || !strings.Contains(out.String(), "messages") {
+		t.Errorf("%+v, %v\n%s", res, err, out.String())
+	}
 }
 
 func TestReadme(t *testing.T) {
