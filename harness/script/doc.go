@@ -3,8 +3,7 @@
 //
 // It belongs to harness and knows nothing about agents: words that know the
 // runtime are a table that the caller hands in. It does not compare JSON contracts
-// or Go values (package snapshot does) and does not read cassettes (the seam under
-// test does).
+// or Go values: package snapshot does.
 //
 // # A scenario
 //
@@ -29,8 +28,11 @@
 //     as a value ([Doors]). Scripts run side by side: nothing here calls os.Setenv
 //     or os.Chdir, and main must not either.
 //   - Time stands still until the word clock moves it.
-//   - A cassette is opened by the engine too, so that go test knows the file and
-//     does not answer from its cache after it changed.
+//   - The word cassette opens one seam, which every program after it shares: the
+//     calls of a journey are in one order in one file. A miss that the script does
+//     not expect fails it, also when the program went on.
+//   - The engine opens the cassette itself, so that go test knows the file and does
+//     not answer from its cache after it changed.
 //   - A root without scenarios is a failure, never an empty pass.
 //   - What needs a second process or a real signal uses exec $SOUNDSTAGE, which is
 //     the test binary again (see [Main]). That costs about thirty times as much; a
