@@ -33,6 +33,7 @@ func Readme[X any](o Options[X], intro string) []byte {
 		fmt.Fprintf(&b, "| `%s` | %s |\n", cell.Replace(strings.TrimSpace(w.Name+" "+w.Args)), cell.Replace(w.Help))
 	}
 	fmt.Fprintf(&b, "\ntestscript's own words work too: %s.\n", "`"+strings.Join(builtin, "` `")+"`")
-	b.WriteString("A leading `!` turns a word's expectation round; `[cond]` before a word runs it on that condition only.\n")
+	b.WriteString("A leading `!` turns a word's expectation round; `[cond]` before a word runs it on that condition only:\n" +
+		"`[replay]` leaves it out while recording, where a trace names another mode.\n")
 	return b.Bytes()
 }

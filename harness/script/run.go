@@ -76,6 +76,12 @@ func params[X any](o Options[X], a area) testscript.Params {
 	return testscript.Params{
 		Files: a.files, Cmds: cmds, UpdateScripts: o.Update,
 		RequireExplicitExec: true, RequireUniqueNames: true,
+		Condition: func(name string) (bool, error) {
+			if name != "replay" {
+				return false, fmt.Errorf("there is no condition %q; there is replay", name)
+			}
+			return !o.Record, nil
+		},
 		Setup: func(env *testscript.Env) error {
 			s, err := setup(env, cfg, a.name, o.Env, flags)
 			if err != nil {
