@@ -84,6 +84,8 @@ func Tools(catalog func() []tool.Tool) []tool.Tool {
 func callTool() tool.Tool {
 	return tool.New(tool.Spec{
 		ID: "capability.call", Title: "Call a capability", Effect: tool.Unknown, Exposure: tool.Direct,
+		// The loop's belt has what was revealed: a model there calls it by its name.
+		Skins:       []tool.Skin{tool.MCP, tool.CLI},
 		Summary:     "Run a tool that capability.find revealed, by its id.",
 		Description: "For clients that do not list tools anew. The call is allowed, asked about or denied exactly as the tool itself would be.",
 	}, func(_ context.Context, _ tool.Call, in CallIn) (tool.Reply[struct{}], error) {
@@ -114,11 +116,12 @@ func findTool(catalog func() []tool.Tool) tool.Tool {
 
 type finder struct {
 	in    FindIn
+	skin  tool.Skin
 	tools []tool.Tool // deferred, available, of the wanted kind; by id
 }
 
 func newFinder(all []tool.Tool, call tool.Call, in FindIn) (*finder, error) {
-	f := &finder{in: in}
+	f := &finder{in: in, skin: call.Skin}
 	if f.in.Action == "" {
 		f.in.Action = guess(all, in)
 	}
@@ -172,6 +175,14 @@ func reveal(action Action, note string, tools ...tool.Tool) tool.Reply[FindOut] 
 	return rep
 }
 
+// how is the next step after a find, with what this skin has.
+func (f *finder) how(byName string) string {
+	if f.skin == tool.Loop {
+		return byName + ", its id with _ for each dot"
+	}
+	return byName + ", or through capability.call with its id"
+}
+
 func (f *finder) search() tool.Reply[FindOut] {
 	found := rank(f.tools, f.in.Query)
 	if len(found) == 0 {
@@ -179,7 +190,7 @@ func (f *finder) search() tool.Reply[FindOut] {
 		rep.Reveal = nil // what was revealed before stays
 		return rep
 	}
-	return reveal("search", "call one of these by its name, or through capability.call with its id", found...)
+	return reveal("search", f.how("call one of these by its name"), found...)
 }
 
 func (f *finder) describe() (tool.Reply[FindOut], error) {
@@ -189,7 +200,7 @@ func (f *finder) describe() (tool.Reply[FindOut], error) {
 	}
 	for _, t := range f.tools {
 		if isID(t, id) {
-			return reveal("describe", "call it by its name, or through capability.call with its id", t), nil
+			return reveal("describe", f.how("call it by its name"), t), nil
 		}
 	}
 	e := fault.New(CodeUnknown, "capability.find", "there is no capability %q", id)
