@@ -31,7 +31,7 @@ var secretNames = set("apikey", "xapikey", "xgoogapikey", "googleapikey", "opena
 
 // doubtfulNames hold a credential or a word: log probabilities have "token", a
 // character may have a "secret". Only a value that looks made by a machine counts.
-var doubtfulNames = set("token", "secret", "key", "auth", "credential", "credentials", "pwd", "pass", "bearer", "sessionid", "session")
+var doubtfulNames = set("token", "secret", "key", "auth", "credential", "credentials", "pwd", "pass", "bearer", "sessionid")
 
 // secretParams are names of URL parameters, folded, that carry a credential or a
 // signature made with one.

@@ -135,7 +135,7 @@ func (o *Options) checkWorld() error {
 		return fault.New(fault.Invalid, op, "mode %q needs a transport", o.Mode)
 	}
 	if _, scripted := o.Transport.(*upstream.Transport); o.CI && !o.AllowLive && !scripted {
-		return fault.New(CodeNotLive, op, "mode %q would reach the world for %q, and CI is set", o.Mode, o.Name).
+		return fault.New(CodeNotLive, op, "mode %q would reach the world, and CI is set", o.Mode).
 			WithHint("replay a cassette, or set SOUNDSTAGE_LIVE=1 if requests are meant to be sent and paid for")
 	}
 	return nil
