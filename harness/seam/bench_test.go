@@ -1,0 +1,252 @@
+package seam_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"sync"
+	"testing"
+
+	vcrcassette "github.com/dnaeon/go-vcr/v2/cassette"
+	"github.com/dnaeon/go-vcr/v2/recorder"
+
+	"github.com/soundstage-dev/soundstage/harness/cassette"
+	"github.com/soundstage-dev/soundstage/harness/clock"
+	"github.com/soundstage-dev/soundstage/harness/seam"
+	"github.com/soundstage-dev/soundstage/harness/upstream"
+)
+
+// With 5000 episodes go-vcr takes seconds a request.
+var vcrBig = flag.Bool("vcr5000", false, "measure go-vcr with 5000 episodes too")
+
+var benchSizes = []int{10, 100, 1000, 5000}
+
+// benchBody is a request of 21 KB: requests share system and tools and differ in
+// the last message, as an agent's do.
+func benchBody(i int) []byte { return []byte(fmt.Sprintf(benchFormat(), i)) }
+
+var benchFormat = sync.OnceValue(func() string {
+	var sb strings.Builder
+	sb.WriteString(`{"model":"claude-x","max_tokens":4096,"stream":true,"system":[{"type":"text","text":"`)
+	sb.WriteString(strings.Repeat("You are careful. Say \\\"done\\\" when it is done.\\n", 120))
+	sb.WriteString(`"}],"tools":[`)
+	for k := range 20 {
+		fmt.Fprintf(&sb, `{"name":"tool_%d","description":"%s","input_schema":{"type":"object","properties":{"id":{"type":"string","description":"the id"},"n":{"type":"integer"}},"required":["id"]}},`, k, strings.Repeat("does one thing and does it well, ", 10))
+	}
+	sb.WriteString(`{"name":"last","description":"x","input_schema":{"type":"object"}}],"messages":[`)
+	for k := range 10 {
+		fmt.Fprintf(&sb, `{"role":"user","content":[{"type":"text","text":"question %d %s"}]},`, k, strings.Repeat("with some words ", 15))
+	}
+	sb.WriteString(`{"role":"user","content":[{"type":"text","text":"the last question, number %d, is the one that differs"}]}]}`)
+	return sb.String()
+})
+
+func benchStream() []string {
+	var events []string
+	for k := range 75 {
+		events = append(events, fmt.Sprintf(`{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"some words %d"}}`, k))
+	}
+	return append(events, `{"type":"message_stop"}`)
+}
+
+// benchDir is in memory where the system has such a folder: syncing a disk is not
+// what is measured.
+func benchDir(b *testing.B) string {
+	b.Helper()
+	if dir, err := os.MkdirTemp("/dev/shm", "seam"); err == nil {
+		b.Cleanup(func() { _ = os.RemoveAll(dir) })
+		return dir
+	}
+	return b.TempDir()
+}
+
+// benchCassette is recorded through the seam itself.
+func benchCassette(b *testing.B, n int) seam.Options {
+	b.Helper()
+	o := seam.Options{
+		Mode: seam.Record, Cassette: filepath.Join(benchDir(b), "c.yaml"), Name: "bench", Origin: cassette.Scripted,
+		Clock: clock.NewFixed(clock.Epoch), Rules: seam.DefaultRules(), Transport: upstream.NewTransport(sse(benchStream()...)),
+	}
+	s := open(b, o)
+	for i := range n {
+		send(b, s.Transport(), benchBody(i))
+	}
+	closeSeam(b, s)
+	return o
+}
+
+// send does what a client does: it sends the body and decodes the stream. It
+// reports whether the answer was a recorded one.
+func send(b *testing.B, rt http.RoundTripper, body []byte) bool {
+	req, err := http.NewRequestWithContext(b.Context(), http.MethodPost, messagesURL, bytes.NewReader(body))
+	if err != nil {
+		b.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Anthropic-Version", "2023-06-01")
+	req.Header.Set("X-Api-Key", "test")
+	res, err := rt.RoundTrip(req)
+	if err != nil {
+		return false
+	}
+	defer res.Body.Close()
+	if _, err := io.Copy(io.Discard, res.Body); err != nil {
+		b.Fatal(err)
+	}
+	return res.StatusCode == http.StatusOK
+}
+
+// cases are the requests of one benchmark, in a cycle of n.
+func cases(n int) map[string]func(i int) []byte {
+	bodies, spaced := make([][]byte, n), make([][]byte, n)
+	for i := range n {
+		bodies[i] = benchBody(i)
+		spaced[i] = bytes.ReplaceAll(bodies[i], []byte(`,"role"`), []byte(`, "role"`))
+		spaced[i] = append([]byte(" "), spaced[i]...)
+	}
+	order := rand.New(rand.NewPCG(1, 2)).Perm(n)
+	return map[string]func(int) []byte{
+		"1-ordered":   func(i int) []byte { return bodies[i%n] },
+		"2-random":    func(i int) []byte { return bodies[order[i%n]] },
+		"3-canonical": func(i int) []byte { return spaced[order[i%n]] },
+		"4-missing":   func(i int) []byte { return benchBody(n + i) },
+	}
+}
+
+var caseNames = []string{"1-ordered", "2-random", "3-canonical", "4-missing"}
+
+func BenchmarkReplay(b *testing.B) {
+	for _, n := range benchSizes {
+		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
+			s := replay(b, benchCassette(b, n))
+			bodies := cases(n)
+			for _, name := range caseNames {
+				b.Run(name, func(b *testing.B) { benchReplay(b, s, n, bodies[name], name != "4-missing") })
+			}
+		})
+	}
+}
+
+func benchReplay(b *testing.B, s *seam.Seam, n int, body func(int) []byte, wantHit bool) {
+	s.Rewind()
+	send(b, s.Transport(), benchBody(-1)) // builds the index of misses
+	s.Rewind()
+	b.ReportAllocs()
+	from := cpuTime()
+	i := 0
+	for b.Loop() {
+		if i > 0 && i%n == 0 {
+			s.Rewind()
+		}
+		if hit := send(b, s.Transport(), body(i)); hit != wantHit {
+			b.Fatalf("request %d: hit %v: %v", i, hit, s.Err())
+		}
+		i++
+	}
+	b.ReportMetric(float64((cpuTime()-from).Nanoseconds())/float64(i), "cpu-ns/op")
+}
+
+// BenchmarkFirstMiss is the first miss of a cassette, which indexes it.
+func BenchmarkFirstMiss(b *testing.B) {
+	for _, n := range benchSizes {
+		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
+			s := replay(b, benchCassette(b, n))
+			i := 0
+			for b.Loop() {
+				s.Forget()
+				send(b, s.Transport(), benchBody(n+i))
+				i++
+			}
+		})
+	}
+}
+
+// BenchmarkRecord is what recording adds to a request that is answered in this
+// process.
+func BenchmarkRecord(b *testing.B) {
+	below := upstream.NewTransport(sse(benchStream()...))
+	b.Run("without", func(b *testing.B) {
+		i := 0
+		for b.Loop() {
+			send(b, below, benchBody(i))
+			i++
+		}
+	})
+	b.Run("with", func(b *testing.B) {
+		s := open(b, seam.Options{
+			Mode: seam.Record, Cassette: filepath.Join(benchDir(b), "c.yaml"), Origin: cassette.Scripted, Clock: clock.NewFixed(clock.Epoch),
+			Rules: seam.DefaultRules(), Transport: below,
+		})
+		i := 0
+		for b.Loop() {
+			send(b, s.Transport(), benchBody(i))
+			i++
+		}
+		closeSeam(b, s)
+	})
+}
+
+// BenchmarkGoVCR is go-vcr v2 on the same file, with the cheapest matcher that
+// looks at the body as JSON: equal bytes first, then equal values.
+func BenchmarkGoVCR(b *testing.B) {
+	for _, n := range benchSizes {
+		if n == 5000 && !*vcrBig {
+			continue
+		}
+		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
+			o := benchCassette(b, n)
+			bodies := cases(n)
+			for _, name := range caseNames {
+				b.Run(name, func(b *testing.B) { benchVCR(b, o.Cassette, n, bodies[name], name != "4-missing") })
+			}
+		})
+	}
+}
+
+func benchVCR(b *testing.B, path string, n int, body func(int) []byte, wantHit bool) {
+	i := 0
+	rec := openVCR(b, path)
+	for b.Loop() {
+		if i > 0 && i%n == 0 && wantHit { // used up
+			b.StopTimer()
+			rec = openVCR(b, path)
+			b.StartTimer()
+		}
+		if hit := send(b, rec, body(i)); hit != wantHit {
+			b.Fatalf("request %d: hit %v", i, hit)
+		}
+		i++
+	}
+}
+
+func openVCR(b *testing.B, path string) *recorder.Recorder {
+	b.Helper()
+	rec, err := recorder.NewAsMode(strings.TrimSuffix(path, ".yaml"), recorder.ModeReplaying, nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	rec.SetMatcher(func(r *http.Request, i vcrcassette.Request) bool {
+		if r.Method != i.Method || r.URL.String() != i.URL {
+			return false
+		}
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			return false
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		if string(body) == i.Body {
+			return true
+		}
+		var x, y any
+		return json.Unmarshal(body, &x) == nil && json.Unmarshal([]byte(i.Body), &y) == nil && reflect.DeepEqual(x, y)
+	})
+	return rec
+}
