@@ -21,7 +21,7 @@ type matcher struct {
 	chain   []int32          // needle to the next one of its slot, plus 1
 }
 
-const tableSize = 1 << 13
+const tableSize = 1 << 15
 
 // newMatcher drops needles under minFolder bytes and repeated ones (the first stays).
 func newMatcher(needles []needle) *matcher {

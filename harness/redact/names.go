@@ -2,6 +2,7 @@ package redact
 
 import (
 	"bytes"
+	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -32,6 +33,13 @@ var secretNames = set("apikey", "xapikey", "xgoogapikey", "googleapikey", "opena
 // doubtfulNames hold a credential or a word: log probabilities have "token", a
 // character may have a "secret". Only a value that looks made by a machine counts.
 var doubtfulNames = set("token", "secret", "key", "auth", "credential", "credentials", "pwd", "pass", "bearer", "sessionid")
+
+// anyNames is both.
+var anyNames = func() map[string]bool {
+	all := maps.Clone(secretNames)
+	maps.Copy(all, doubtfulNames)
+	return all
+}()
 
 // secretParams are names of URL parameters, folded, that carry a credential or a
 // signature made with one.
@@ -168,7 +176,7 @@ func eachNamed(b []byte, f func(namedValue)) {
 			continue
 		}
 		folded := fold(&buf, name)
-		if !secretNames[string(folded)] && !doubtfulNames[string(folded)] {
+		if !anyNames[string(folded)] {
 			continue
 		}
 		done = valuesAfter(b, at+1, namedValue{name: string(folded), depth: depth}, f)

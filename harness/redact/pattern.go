@@ -59,10 +59,10 @@ var prefixTable = func() (t [256][]prefix) {
 	return t
 }()
 
-// anchorTable says which bytes prefixTable has.
-var anchorTable = func() (t [256]bool) {
+// anchorTable says which bytes prefixTable has: 1 or 0.
+var anchorTable = func() (t [256]uint8) {
 	for c := range t {
-		t[c] = len(prefixTable[c]) > 0
+		t[c] = uint8(min(1, len(prefixTable[c])))
 	}
 	return t
 }()
@@ -79,10 +79,8 @@ func maskPatterns(b []byte, edits *[]Edit) []byte {
 // eachPattern calls f for every key of a known shape, in order.
 func eachPattern(b []byte, f func(from, to int, rule string)) {
 	done := 0
-	for i, c := range b {
-		if !anchorTable[c] || i < done {
-			continue
-		}
+	for i := nextAnchor(b, 0); i < len(b); i = nextAnchor(b, max(i+1, done)) {
+		c := b[i]
 		for _, p := range prefixTable[c] {
 			at := i - p.before
 			if at < done || !hasPrefix(b, at, p.text) || c != '.' && !startsWord(b, at) {
@@ -95,6 +93,22 @@ func eachPattern(b []byte, f func(from, to int, rule string)) {
 			}
 		}
 	}
+}
+
+// nextAnchor is where the next anchor stands, or len(b). It looks at eight bytes at
+// a time: most of a text is ruled out here.
+func nextAnchor(b []byte, at int) int {
+	t := &anchorTable
+	for ; at+8 <= len(b); at += 8 {
+		w := b[at : at+8 : at+8]
+		if t[w[0]]|t[w[1]]|t[w[2]]|t[w[3]]|t[w[4]]|t[w[5]]|t[w[6]]|t[w[7]] != 0 {
+			break
+		}
+	}
+	for at < len(b) && t[b[at]] == 0 {
+		at++
+	}
+	return at
 }
 
 func hasPrefix(b []byte, at int, text string) bool {

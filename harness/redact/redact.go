@@ -64,7 +64,12 @@ type Edit struct {
 // returns b itself when there is nothing to mask, and never changes b. Masking
 // twice is masking once.
 func (r *Redactor) Mask(b []byte) []byte {
-	return maskNames(maskPatterns(r.Known(b, nil), nil), nil)
+	return r.MaskRest(r.Known(b, nil))
+}
+
+// MaskRest is what Mask does after Known.
+func (r *Redactor) MaskRest(known []byte) []byte {
+	return maskNames(maskPatterns(known, nil), nil)
 }
 
 // MaskString is Mask for a string.

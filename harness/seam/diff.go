@@ -17,18 +17,23 @@ const maxClip = 80
 type differ struct {
 	found []Difference
 	more  int
-	size  int // bytes that differ: what "nearer" means
+	size  int // bytes that differ, common beginnings and ends of values left aside: what "nearer" means
 }
 
 // add notes one difference. Either side may be nil: absent.
 func (d *differ) add(where string, recorded, sent []byte) {
-	d.size += len(recorded) + len(sent)
+	same := commonPrefix(recorded, sent)
+	r, t := recorded[same:], sent[same:]
+	for len(r) > 0 && len(t) > 0 && r[len(r)-1] == t[len(t)-1] {
+		r, t = r[:len(r)-1], t[:len(t)-1]
+	}
+	d.size += len(r) + len(t)
 	if len(d.found) == maxDifferences {
 		d.more++
 		return
 	}
-	r, s := clipPair(recorded, sent)
-	d.found = append(d.found, Difference{Where: where, Recorded: r, Sent: s})
+	from, to := clipPair(recorded, sent)
+	d.found = append(d.found, Difference{Where: where, Recorded: from, Sent: to})
 }
 
 func (d *differ) text(where, recorded, sent string) {

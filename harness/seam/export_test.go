@@ -17,7 +17,9 @@ func (s *Seam) Forget() { s.play.near = nearIndex{once: sync.Once{}} }
 
 // Canonical is the form of a body that a key is computed from.
 func (s *Seam) Canonical(body []byte) ([]byte, bool) {
-	return s.play.keyer.canonical(&question{known: body})
+	q := &question{known: body}
+	s.play.keyer.canonical(q)
+	return q.form, q.isJSON
 }
 
 // Apply is rules on a canonical text.

@@ -18,17 +18,6 @@ import (
 
 const messagesURL = "https://api.anthropic.com/v1/messages"
 
-// world is a scripted provider that counts what reaches it.
-type world struct {
-	handler http.HandlerFunc
-	calls   int
-}
-
-func (w *world) ServeHTTP(res http.ResponseWriter, req *http.Request) {
-	w.calls++
-	w.handler(res, req)
-}
-
 // sse answers with events, each a chunk.
 func sse(events ...string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
@@ -48,7 +37,7 @@ func options(t testing.TB, mode seam.Mode, h http.HandlerFunc) seam.Options {
 		Clock: clock.NewFixed(clock.Epoch),
 	}
 	if h != nil {
-		o.Transport = upstream.NewTransport(&world{handler: h})
+		o.Transport = upstream.NewTransport(h)
 	}
 	return o
 }

@@ -54,6 +54,10 @@ type question struct {
 	header             http.Header // allowed ones, masked
 	body               []byte      // as sent
 	known              []byte      // body with values of the environment and folders masked
+
+	masked []byte // known with everything masked; set by canonical
+	form   []byte // canonical; nil until asked for
+	isJSON bool   // form is JSON, not bytes
 }
 
 // ask reads a request and closes its body.
@@ -79,25 +83,32 @@ func (k *keyer) raw(q *question) string {
 // key hashes what a question means: its canonical body under the rules.
 func (k *keyer) key(q *question) string {
 	h := sha256.New()
-	form, isJSON := k.canonical(q)
-	if isJSON {
+	k.canonical(q)
+	if q.isJSON {
 		q.head(h, "json")
 	} else {
 		q.head(h, "bytes")
 	}
-	h.Write(form)
+	h.Write(q.form)
 	return sum(h)
 }
 
-// canonical is the redacted body in canonical form with the rules applied, or the
-// redacted bytes of a body that is not JSON in UTF-8 with unique names.
-func (k *keyer) canonical(q *question) (form []byte, isJSON bool) {
-	masked := k.redactor.Mask(q.known)
+// canonical sets form: the redacted body in canonical form with the rules applied,
+// or the redacted bytes of a body that is not JSON in UTF-8 with unique names.
+func (k *keyer) canonical(q *question) {
+	if q.masked == nil {
+		q.masked = k.redactor.MaskRest(q.known)
+		q.form, q.isJSON = k.rules.form(q.masked)
+	}
+}
+
+// form is a masked body as keys and differences see it.
+func (r *rules) form(masked []byte) (form []byte, isJSON bool) {
 	form, err := canon.JSON(masked)
 	if err != nil {
 		return masked, false
 	}
-	return k.rules.apply(form), true
+	return r.apply(form), true
 }
 
 // head writes everything but the body, each part with its length, so that no two

@@ -9,7 +9,6 @@ import (
 	"sync"
 
 	"github.com/soundstage-dev/soundstage/harness/cassette"
-	"github.com/soundstage-dev/soundstage/harness/redact"
 )
 
 // A nearIndex finds the episodes whose request begins as a given one does. It is
@@ -26,7 +25,7 @@ type nearIndex struct {
 const (
 	blockSize  = 512 // bytes
 	maxBlocks  = 512 // what lies beyond is compared, not hashed
-	candidates = 6   // that are decoded and compared field by field
+	candidates = 3   // that are decoded and compared field by field
 )
 
 func (x *nearIndex) build(c *cassette.Cassette) {
@@ -56,10 +55,10 @@ func (p *player) explain(q *question, used *queue) *Miss {
 		m.Recorded, m.Asked, m.Nearest = len(used.episodes), int(used.used.Load()), used.episodes[len(used.episodes)-1]
 		return m
 	}
-	form, isJSON := p.keyer.canonical(q)
+	p.keyer.canonical(q)
 	var best *comparison
 	for _, i := range p.nearest(q) {
-		if c := p.compare(q, form, isJSON, i); c != nil && (best == nil || c.less(best) < 0) {
+		if c := p.compare(q, i); c != nil && (best == nil || c.less(best) < 0) {
 			best = c
 		}
 	}
@@ -73,7 +72,7 @@ func (p *player) explain(q *question, used *queue) *Miss {
 // longest beginning, first in the same lane, first those that were not used yet.
 func (p *player) nearest(q *question) []int {
 	p.near.once.Do(func() { p.near.build(p.cassette) })
-	text := cassette.Quote(p.keyer.redactor.Mask(q.known))
+	text := cassette.Quote(q.masked)
 	lane := string(cassette.Quote([]byte(q.lane)))
 	blocks := p.near.blocks(text)
 	type candidate struct {
@@ -147,7 +146,7 @@ func (c *comparison) less(o *comparison) int {
 	return cmp.Or(boolDesc(c.lane, o.lane), cmp.Compare(o.messages, c.messages), cmp.Compare(c.size, o.size), boolDesc(c.unused, o.unused), cmp.Compare(c.episode, o.episode))
 }
 
-func (p *player) compare(q *question, form []byte, isJSON bool, i int) *comparison {
+func (p *player) compare(q *question, i int) *comparison {
 	e, err := p.cassette.Episode(i)
 	if err != nil {
 		return nil // a damaged line is no neighbour; verify reports it
@@ -159,19 +158,15 @@ func (p *player) compare(q *question, form []byte, isJSON bool, i int) *comparis
 	for _, name := range keyHeaders {
 		c.text("header "+name, strings.Join(e.Request.Header[name], ", "), strings.Join(q.header[name], ", "))
 	}
-	k := keyer{rules: p.keyer.rules, redactor: redactNothing}
-	recorded, recordedJSON := k.canonical(&question{known: e.Request.Body})
-	if isJSON && recordedJSON {
-		c.messages = equalMessages(recorded, form)
-		c.value("", recorded, form)
-	} else if !bytes.Equal(recorded, form) {
-		c.add("body", recorded, form)
+	recorded, isJSON := p.keyer.rules.form(e.Request.Body) // masked when it was written
+	if isJSON && q.isJSON {
+		c.messages = equalMessages(recorded, q.form)
+		c.value("", recorded, q.form)
+	} else if !bytes.Equal(recorded, q.form) {
+		c.add("body", recorded, q.form)
 	}
 	return c
 }
-
-// redactNothing is for what comes out of a cassette: it is masked already.
-var redactNothing = redact.New(redact.Options{})
 
 // equalMessages counts the messages that a conversation shares with another from
 // the beginning.

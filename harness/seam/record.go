@@ -118,7 +118,7 @@ func forLive(req *http.Request, body []byte) *http.Request {
 func (r *recorder) begin(q *question) (*tape, error) {
 	e := &cassette.Episode{
 		Lane: q.lane, Kind: q.kind, Origin: r.s.o.Origin, Model: r.keyer.redactor.MaskString(modelOf(q.url, q.body)),
-		Request: cassette.Request{Method: q.method, URL: q.url, Header: q.header, Body: r.keyer.redactor.Mask(q.known)},
+		Request: cassette.Request{Method: q.method, URL: q.url, Header: q.header, Body: r.keyer.redactor.MaskRest(q.known)},
 		Key:     r.keyer.key(q), Raw: r.keyer.raw(q),
 	}
 	now := r.s.o.Clock.Now()

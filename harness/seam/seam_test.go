@@ -230,11 +230,11 @@ func TestOpenRefuses(t *testing.T) {
 		{"record in CI", func(o *seam.Options) { o.CI, o.Transport = true, live }, seam.CodeNotLive},
 		{"live in CI", func(o *seam.Options) { o.CI, o.Transport, o.Mode = true, live, seam.Live }, seam.CodeNotLive},
 		{"a wrapped script in CI", func(o *seam.Options) {
-			o.CI, o.Transport = true, roundTripper(upstream.NewTransport(&world{}).RoundTrip)
+			o.CI, o.Transport = true, roundTripper(upstream.NewTransport(http.HandlerFunc(echo)).RoundTrip)
 		}, seam.CodeNotLive},
 		{"record in CI, allowed", func(o *seam.Options) { o.CI, o.AllowLive, o.Transport = true, true, live }, ""},
 		{"live in CI, allowed", func(o *seam.Options) { o.CI, o.AllowLive, o.Transport, o.Mode = true, true, live, seam.Live }, ""},
-		{"a script in CI", func(o *seam.Options) { o.CI, o.Transport = true, upstream.NewTransport(&world{}) }, ""},
+		{"a script in CI", func(o *seam.Options) { o.CI, o.Transport = true, upstream.NewTransport(http.HandlerFunc(echo)) }, ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -261,7 +261,7 @@ func TestRecordDoesNotTouchAnExistingCassette(t *testing.T) {
 		t.Fatal(err)
 	}
 	o.Replace = true
-	o.Transport = upstream.NewTransport(&world{handler: echo})
+	o.Transport = upstream.NewTransport(http.HandlerFunc(echo))
 	s = open(t, o)
 	post(t, s, t.Context(), messagesURL, ask("a"))
 	closeSeam(t, s)
