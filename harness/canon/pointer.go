@@ -21,12 +21,15 @@ func SplitPointer(ptr string) ([]string, error) {
 		return nil, fault.New(CodeTreePointer, "canon.pointer", "pointer %q is not UTF-8", ptr)
 	}
 	toks := strings.Split(ptr[1:], "/")
+	if !strings.Contains(ptr, "~") {
+		return toks, nil
+	}
 	for i, t := range toks {
-		plain := strings.NewReplacer("~0", "", "~1", "").Replace(t)
+		plain := strings.ReplaceAll(strings.ReplaceAll(t, "~0", ""), "~1", "")
 		if strings.Contains(plain, "~") {
 			return nil, fault.New(CodeTreePointer, "canon.pointer", "pointer %q has a tilde that is not ~0 or ~1", ptr)
 		}
-		toks[i] = strings.NewReplacer("~1", "/", "~0", "~").Replace(t)
+		toks[i] = strings.ReplaceAll(strings.ReplaceAll(t, "~1", "/"), "~0", "~")
 	}
 	return toks, nil
 }
@@ -36,7 +39,7 @@ func JoinPointer(toks ...string) string {
 	var b strings.Builder
 	for _, t := range toks {
 		b.WriteByte('/')
-		b.WriteString(strings.NewReplacer("~", "~0", "/", "~1").Replace(t))
+		b.WriteString(strings.ReplaceAll(strings.ReplaceAll(t, "~", "~0"), "/", "~1"))
 	}
 	return b.String()
 }

@@ -13,17 +13,17 @@ import (
 
 // The bounds of lists.
 const (
-	defaultList = 50
+	defaultList = 25 // stays below result.MaxInline
 	maxList     = 200
-	maxFound    = 20 // pieces of one search
-	maxExcerpts = 3  // excerpts of one piece
+	maxFound    = 8 // pieces of one search
+	maxExcerpts = 2 // excerpts of one piece
 )
 
 // ListIn asks for pieces.
 type ListIn struct {
 	Kind  string `json:"kind,omitempty" jsonschema:"only this kind, such as character; leave out for all kinds"`
 	After string `json:"after,omitempty" jsonschema:"continue behind this piece: the value of next from the call before"`
-	Limit int    `json:"limit,omitempty" jsonschema:"how many at most, 1 to 200; 50 if left out"`
+	Limit int    `json:"limit,omitempty" jsonschema:"how many at most, 1 to 200; 25 if left out"`
 }
 
 // ListOut is a page of the shelf.
@@ -187,9 +187,9 @@ func indexFold(text, query string) int {
 	return -1
 }
 
-// around is a hit with 60 characters on each side.
+// around is a hit with 40 characters on each side.
 func around(text string, at, size int) string {
-	const side = 60
+	const side = 40
 	from, to := at, min(at+size, len(text))
 	for n := 0; n < side && from > 0; n++ {
 		_, w := utf8.DecodeLastRuneInString(text[:from])

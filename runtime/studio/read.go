@@ -13,6 +13,10 @@ import (
 	"github.com/soundstage-dev/soundstage/runtime/tool"
 )
 
+// maxPage is the most characters of one page of studio.read: escaped as JSON, a page
+// of prose still fits into one answer.
+const maxPage = 32_000
+
 // CodeOffset says that an offset lies behind the end of a text.
 const CodeOffset fault.Code = "OFFSET_PAST_END"
 
@@ -29,7 +33,7 @@ type ReadIn struct {
 	Action   ReadAction `json:"action,omitempty" jsonschema:"read gives the value, outline its immediate children; read if left out"`
 	Path     string     `json:"path,omitempty" jsonschema:"a JSON Pointer into the body, such as /persona/description; leave out for the whole piece"`
 	Offset   int        `json:"offset,omitempty" jsonschema:"the character to begin at, for a value too long for one answer"`
-	Limit    int        `json:"limit,omitempty" jsonschema:"how many characters at most, 1 to 64000"`
+	Limit    int        `json:"limit,omitempty" jsonschema:"how many characters at most, 1 to 32000; 12000 if left out where offset is given"`
 	Revision int64      `json:"revision,omitempty" jsonschema:"an older revision; leave out for the current one"`
 }
 
@@ -96,13 +100,20 @@ func (d Deps) read(ctx context.Context, in ReadIn) (tool.Reply[ReadOut], error) 
 		return tool.Reply[ReadOut]{Out: out}, nil
 	}
 	if in.Offset == 0 && in.Limit == 0 {
-		if out.Characters <= result.MaxInlineRead {
-			out.put(n, text)
+		whole := out
+		whole.put(n, text)
+		raw, err := canon.Marshal(whole)
+		if err != nil {
+			return none, err
 		}
-		// A longer text goes behind a handle, and so stays out of the structured part.
+		// The text is the answer. The structured part repeats it where it fits too; a
+		// longer text goes behind a handle.
+		if utf8.RuneCount(raw) <= result.MaxInlineRead {
+			out = whole
+		}
 		return tool.Reply[ReadOut]{Out: out, Text: text}, nil
 	}
-	page, next, err := Page(op, text, in.Offset, in.Limit, result.MaxInlineRead, result.MaxInlineRead)
+	page, next, err := Page(op, text, in.Offset, in.Limit, result.MaxRead, maxPage)
 	if err != nil {
 		return none, err
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/soundstage-dev/soundstage/harness/clock"
 	"github.com/soundstage-dev/soundstage/harness/fault"
@@ -131,16 +132,36 @@ func TestListAndSearch(t *testing.T) {
 	b.refused("studio.list", `{"after":"n1"}`, fault.Invalid)
 }
 
+// TestReadBounds measures the text, which is what a model reads.
 func TestReadBounds(t *testing.T) {
 	for _, r := range []string{"a", "é", "灯", "😀"} {
 		for _, over := range []int{-1, 0, 1} {
 			b := newBench(t)
 			frame := len(`{"text":"","title":"A"}`)
-			b.note("a", "A", strings.Repeat(r, result.MaxInlineRead-frame+over))
-			out := b.must("studio.read", `{"kind":"note","id":"a"}`)
-			if whole := out["body"] != nil; whole != (over <= 0) || out["characters"] != float64(result.MaxInlineRead+over) {
-				t.Errorf("%s%+d: whole %v, %v characters", r, over, whole, out["characters"])
+			p := b.note("a", "A", strings.Repeat(r, result.MaxInlineRead-frame+over))
+			read, _ := b.reg.Get("studio.read")
+			res, err := read.Run(t.Context(), tool.Call{Session: "s"}, []byte(`{"kind":"note","id":"a"}`))
+			if err != nil || res.Text != string(p.Body) {
+				t.Errorf("%s%+d: not the whole text, %v", r, over, err)
 			}
+			if fits := utf8.RuneCountInString(res.Text) <= read.Inline; fits != (over <= 0) || utf8.RuneCount(res.Structured) > read.Inline {
+				t.Errorf("%s%+d: fits %v, structured has %d", r, over, fits, utf8.RuneCount(res.Structured))
+			}
+		}
+	}
+}
+
+// TestListsStayInline fills the first page of a list and of a search.
+func TestListsStayInline(t *testing.T) {
+	b := newBench(t)
+	for i := range 40 {
+		b.note(fmt.Sprintf("a-note-with-a-long-id-%03d", i), fmt.Sprintf("Sir Percival, number %d", i), strings.Repeat("say Percival again; ", 30))
+	}
+	for _, call := range [][2]string{{"studio.list", `{}`}, {"studio.search", `{"query":"percival"}`}} {
+		tl, _ := b.reg.Get(call[0])
+		res, err := tl.Run(t.Context(), tool.Call{Session: "s"}, []byte(call[1]))
+		if err != nil || utf8.RuneCountInString(res.Text) > result.MaxInline {
+			t.Errorf("%s: %d characters, %v", call[0], utf8.RuneCountInString(res.Text), err)
 		}
 	}
 }
@@ -168,7 +189,7 @@ func TestReadParts(t *testing.T) {
 	b.refused("studio.read", `{"kind":"note","id":"a","path":"/nope"}`, fault.NotFound)
 	b.refused("studio.read", `{"kind":"note","id":"a","path":"text"}`, "JSON_POINTER")
 	b.refused("studio.read", `{"kind":"note","id":"a","path":"/text","offset":4}`, studio.CodeOffset)
-	b.refused("studio.read", `{"kind":"note","id":"a","limit":64001}`, fault.Invalid)
+	b.refused("studio.read", `{"kind":"note","id":"a","limit":32001}`, fault.Invalid)
 	b.refused("studio.read", `{"kind":"note","id":"b"}`, fault.NotFound)
 	b.refused("studio.read", `{"kind":"note","id":"a","revision":2}`, fault.NotFound)
 }

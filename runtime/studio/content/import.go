@@ -123,6 +123,9 @@ func (im *Imported) finish(name string, data []byte, body *canon.Node) error {
 	if err != nil {
 		return fault.Wrap(err, CodeBody, "content.import", "the card %q has no canonical form", base)
 	}
+	if len(raw) > store.MaxBody {
+		return fault.New(fault.TooLarge, "content.import", "the character has %d bytes without its original, the bound is %d", len(raw), store.MaxBody)
+	}
 	c, err := ParseCharacter(raw)
 	if err != nil {
 		return err

@@ -17,8 +17,12 @@ import (
 	"github.com/soundstage-dev/soundstage/harness/fault"
 )
 
+// MaxItems is how many items one list of a card may have: greetings, tags, assets.
+const MaxItems = 10_000
+
 // The codes of this package.
 const (
+	CodeTooMany fault.Code = "CARD_TOO_MANY_ITEMS"     // a list longer than MaxItems
 	CodeNotCard fault.Code = "CARD_NOT_A_CARD"         // JSON, and not a character card
 	CodeFormat  fault.Code = "CARD_FORMAT_UNSUPPORTED" // a known format that is not read yet
 )
@@ -73,6 +77,11 @@ func Read(text []byte) (Card, error) {
 	c := Card{Doc: doc}
 	if err := c.detect(); err != nil {
 		return Card{}, err
+	}
+	for _, f := range fields {
+		if n := doc.At(c.Version.root() + f.at[c.Version].ptr).Len(); f.at[c.Version].ptr != "" && n > MaxItems {
+			return Card{}, fault.New(CodeTooMany, "card.read", "%s has %d items, the bound is %d", f.at[c.Version].ptr, n, MaxItems)
+		}
 	}
 	c.Body, c.Warnings = readBody(doc, c.Version, c.Warnings)
 	c.BookEntries = doc.At(c.Version.root() + "/character_book/entries").Len()

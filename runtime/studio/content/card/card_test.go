@@ -127,6 +127,7 @@ func TestDetect(t *testing.T) {
 		{name: "regex", in: `{"scriptName":"a","findRegex":"b"}`, code: CodeNotCard},
 		{name: "a name only", in: `{"name":"a"}`, code: CodeNotCard},
 		{name: "a list", in: `[1]`, code: CodeNotCard},
+		{name: "too many tags", in: `{"data":{"name":"a","tags":[` + strings.Repeat(`"",`, MaxItems) + `""]}}`, code: CodeTooMany},
 		{name: "not JSON", in: `{`, code: canon.CodeTreeSyntax},
 		{name: "deep", in: strings.Repeat(`{"a":`, 300), code: canon.CodeTreeDepth},
 	}
