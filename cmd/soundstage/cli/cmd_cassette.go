@@ -112,6 +112,7 @@ func (a *app) openCassette(name string) (*cassette.Cassette, cassetteRow, error)
 func (a *app) cmdCassetteLs() *cobra.Command {
 	return &cobra.Command{
 		Use: "ls", Short: "List the cassettes below " + cassettesDir, Args: cobra.NoArgs,
+		Example: "  soundstage cassette ls --json",
 		RunE: func(*cobra.Command, []string) error {
 			names, err := a.cassettes()
 			if err != nil {
@@ -143,6 +144,7 @@ func (a *app) cmdCassetteLs() *cobra.Command {
 func (a *app) cmdCassetteShow() *cobra.Command {
 	return &cobra.Command{
 		Use: "show NAME", Short: "Print a cassette's episodes", Args: cobra.ExactArgs(1),
+		Example: "  soundstage cassette show content/rename\n  soundstage cassette show ./elsewhere.yaml --json",
 		RunE: func(_ *cobra.Command, args []string) error {
 			c, row, err := a.openCassette(args[0])
 			if err != nil {
@@ -194,6 +196,7 @@ func body(b []byte) string {
 func (a *app) cmdCassetteVerify() *cobra.Command {
 	return &cobra.Command{
 		Use: "verify [NAME…]", Short: "Read every line and check its sum (default: all cassettes)",
+		Example: "  soundstage cassette verify\n  soundstage cassette verify content/rename",
 		RunE: func(_ *cobra.Command, names []string) error {
 			if len(names) == 0 {
 				var err error

@@ -55,6 +55,7 @@ func (a *app) cmdPieceLs() *cobra.Command {
 	var q store.Query
 	c := &cobra.Command{
 		Use: "ls", Short: "List pieces", Args: cobra.NoArgs,
+		Example: "  soundstage piece ls\n  soundstage piece ls --kind character --text engines",
 		RunE: func(c *cobra.Command, _ []string) error {
 			return a.withStore(c.Context(), func(ctx context.Context, h *house) error {
 				list, err := h.store.List(ctx, q)
@@ -80,6 +81,7 @@ func (a *app) cmdPieceShow() *cobra.Command {
 	var rev int64
 	c := &cobra.Command{
 		Use: "show KIND/ID", Short: "Print a piece's body", Args: cobra.ExactArgs(1),
+		Example: "  soundstage piece show character/ada\n  soundstage piece show character/ada --revision 1",
 		RunE: func(c *cobra.Command, args []string) error {
 			return a.withPiece(c.Context(), args[0], func(ctx context.Context, h *house, ref store.Ref) error {
 				p, err := h.store.Get(ctx, ref, rev)
@@ -104,6 +106,7 @@ func (a *app) cmdPieceShow() *cobra.Command {
 func (a *app) cmdPieceHistory() *cobra.Command {
 	return &cobra.Command{
 		Use: "history KIND/ID", Short: "List a piece's revisions, also of a deleted one", Args: cobra.ExactArgs(1),
+		Example: "  soundstage piece history character/ada",
 		RunE: func(c *cobra.Command, args []string) error {
 			return a.withPiece(c.Context(), args[0], func(ctx context.Context, h *house, ref store.Ref) error {
 				revs, err := h.store.History(ctx, ref)
@@ -137,6 +140,7 @@ func (a *app) cmdPieceHistory() *cobra.Command {
 func (a *app) cmdPieceRestore() *cobra.Command {
 	return &cobra.Command{
 		Use: "restore KIND/ID REVISION", Short: "Bring an old revision back, as a new one", Args: cobra.ExactArgs(2),
+		Example: "  soundstage piece restore character/ada 1",
 		RunE: func(c *cobra.Command, args []string) error {
 			var rev int64
 			if _, err := fmt.Sscanf(args[1], "%d", &rev); err != nil || rev < 1 {

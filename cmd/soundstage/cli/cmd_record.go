@@ -69,7 +69,7 @@ func (a *app) scenarios(patterns []string, record, update bool) error {
 	o.Record, o.Update = record, update
 	log := a.doors.Stdout
 	if a.json {
-		log = io.Discard
+		log = a.doors.Stderr // standard output is for the result
 	}
 	var sum scenarioResult
 	for _, p := range patterns {

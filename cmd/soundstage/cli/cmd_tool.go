@@ -63,6 +63,7 @@ func (a *app) cmdTool() *cobra.Command {
 func (a *app) cmdToolLs() *cobra.Command {
 	return &cobra.Command{
 		Use: "ls", Short: "List every tool with its trust class", Args: cobra.NoArgs,
+		Example: "  soundstage tool ls",
 		RunE: func(c *cobra.Command, _ []string) error {
 			h, err := a.bare(c.Context())
 			if err != nil {
@@ -92,6 +93,7 @@ func (h *house) row(t tool.Tool) toolRow {
 func (a *app) cmdToolShow() *cobra.Command {
 	return &cobra.Command{
 		Use: "show TOOL", Short: "Print a tool's description and schemas", Args: cobra.ExactArgs(1),
+		Example: "  soundstage tool show character.identity.update",
 		RunE: func(c *cobra.Command, args []string) error {
 			h, err := a.bare(c.Context())
 			if err != nil {

@@ -39,9 +39,10 @@ func (a *app) cmdTrace() *cobra.Command {
 		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.AddCommand(&cobra.Command{
-		Use:   "show [SESSION]",
-		Short: "Print a session's events (default: the last one's)",
-		Args:  cobra.MaximumNArgs(1),
+		Use:     "show [SESSION]",
+		Short:   "Print a session's events (default: the last one's)",
+		Example: "  soundstage trace show\n  soundstage trace show s-0001 --json",
+		Args:    cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			h, err := a.open(c.Context())
 			if err != nil {

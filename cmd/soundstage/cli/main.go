@@ -8,12 +8,13 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"strings"
 
+	"github.com/go-json-experiment/json"
+	jsonv1 "github.com/go-json-experiment/json/v1"
 	"github.com/spf13/cobra"
 
 	"github.com/soundstage-dev/soundstage/adapters/model"
@@ -38,6 +39,7 @@ func Main(d Doors) int {
 	}()
 	a := &app{doors: d}
 	root := a.root()
+	a.json = wantsJSON(d.Args) // also for what is wrong before flags are parsed
 	root.SetArgs(d.Args)
 	root.SetIn(d.Stdin)
 	root.SetOut(d.Stdout)
@@ -54,6 +56,7 @@ type app struct {
 	doors  Doors
 	json   bool   // print JSON
 	studio string // --studio
+	told   bool   // a result is on standard output
 	models *model.Catalog
 }
 
@@ -91,12 +94,25 @@ replays whole journeys from cassettes: no model cost, no network.
 	return root
 }
 
+// wantsJSON looks for the flag before a "--".
+func wantsJSON(args []string) bool {
+	for _, arg := range args {
+		if arg == "--" {
+			return false
+		}
+		if arg == "--json" {
+			return true
+		}
+	}
+	return false
+}
+
 // strictArgs turns cobra's own complaints about arguments into coded errors.
 func strictArgs(c *cobra.Command) {
 	if check := c.Args; check != nil {
 		c.Args = func(c *cobra.Command, args []string) error {
 			if err := check(c, args); err != nil {
-				return usage(c, err)
+				return usage(c, args, err)
 			}
 			return nil
 		}
@@ -106,8 +122,15 @@ func strictArgs(c *cobra.Command) {
 	}
 }
 
-func usage(c *cobra.Command, err error) error {
+func usage(c *cobra.Command, args []string, err error) error {
 	line, _, _ := strings.Cut(err.Error(), "\n")
+	if c.HasSubCommands() && len(args) > 0 {
+		wrong := fault.New(fault.Invalid, "cli", "%s has no command %q", c.CommandPath(), args[0])
+		if near := c.SuggestionsFor(args[0]); len(near) > 0 {
+			return wrong.WithHint("did you mean: %s %s", c.CommandPath(), strings.Join(near, ", "))
+		}
+		return wrong.WithHint("see: %s --help", c.CommandPath())
+	}
 	return fault.New(fault.Invalid, "cli", "%s", line).WithHint("usage: %s", c.UseLine())
 }
 
@@ -119,16 +142,14 @@ type complaint struct {
 	Hint    string `json:"hint,omitempty" jsonschema:"the next step"`
 }
 
-// complain prints err: one line, and one for the hint.
+// complain prints err: one line, and one for the hint. With --json it is the one
+// object on standard output, unless a result that tells of it is there already.
 func (a *app) complain(err error) {
 	code := fault.CodeOf(err)
-	if code == fault.Internal && strings.HasPrefix(err.Error(), "unknown command") {
-		code = fault.Invalid
-	}
 	if errors.Is(err, context.Canceled) {
 		code = fault.Cancelled
 	}
-	if a.json {
+	if a.json && !a.told {
 		b, _ := json.Marshal(complaint{Code: string(code), Message: err.Error(), Hint: fault.HintOf(err)}) // a struct of strings
 		fmt.Fprintf(a.doors.Stdout, "%s\n", b)
 		return
@@ -139,16 +160,18 @@ func (a *app) complain(err error) {
 	}
 }
 
-// print writes v as one line of JSON with --json, else calls text.
+// print writes v as one line of JSON with --json, else calls text. A list that is
+// empty is [], never null.
 func (a *app) print(v any, text func(w io.Writer)) error {
 	if !a.json {
 		text(a.doors.Stdout)
 		return nil
 	}
-	b, err := json.Marshal(v)
+	b, err := json.Marshal(v, jsonv1.DefaultOptionsV1(), json.FormatNilSliceAsNull(false), json.FormatNilMapAsNull(false))
 	if err != nil {
 		return fault.Wrap(err, fault.Internal, "cli.print", "encode the answer")
 	}
+	a.told = true
 	_, err = fmt.Fprintf(a.doors.Stdout, "%s\n", b)
 	return err
 }

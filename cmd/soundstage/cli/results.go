@@ -1,0 +1,38 @@
+package cli
+
+import "reflect"
+
+// results is what each command prints with --json: one object on standard output.
+// docs/reference/cli holds a JSON Schema of each, written from these types. Fields are
+// only ever added. An error is a [complaint] instead, or is on standard error where
+// the result itself tells of it.
+func results() map[string]reflect.Type {
+	return map[string]reflect.Type{
+		"init":            reflect.TypeFor[initResult](),
+		"demo":            reflect.TypeFor[scenarioResult](),
+		"run":             reflect.TypeFor[runResult](),
+		"record":          reflect.TypeFor[scenarioResult](),
+		"test":            reflect.TypeFor[scenarioResult](),
+		"import":          reflect.TypeFor[importResult](),
+		"export":          reflect.TypeFor[exportResult](),
+		"piece ls":        reflect.TypeFor[pieceList](),
+		"piece show":      reflect.TypeFor[pieceShow](),
+		"piece history":   reflect.TypeFor[pieceHistory](),
+		"piece restore":   reflect.TypeFor[pieceRestored](),
+		"tool ls":         reflect.TypeFor[toolList](),
+		"tool show":       reflect.TypeFor[toolShow](),
+		"tool call":       reflect.TypeFor[toolCalled](),
+		"cassette ls":     reflect.TypeFor[cassetteList](),
+		"cassette show":   reflect.TypeFor[cassetteShow](),
+		"cassette verify": reflect.TypeFor[cassetteVerified](),
+		"trace show":      reflect.TypeFor[traceShow](),
+		"doctor":          reflect.TypeFor[doctorResult](),
+		"version":         reflect.TypeFor[versionResult](),
+	}
+}
+
+// withoutJSON are the commands that have no result: what they print is for a shell,
+// for a person, or is a protocol of its own.
+func withoutJSON() []string {
+	return []string{"mcp", "help", "completion bash", "completion zsh", "completion fish", "completion powershell"}
+}

@@ -1,0 +1,104 @@
+package cli
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/soundstage-dev/soundstage/harness/clock"
+	"github.com/soundstage-dev/soundstage/harness/script"
+	"github.com/soundstage-dev/soundstage/harness/seam"
+)
+
+// TestMain lets tests start the whole program as a process of its own.
+func TestMain(m *testing.M) {
+	seam.DenyDefaultTransport()
+	os.Exit(script.Main(m, Process))
+}
+
+// A world is a folder, an environment and a clock in which commands run one after
+// the other, in this process.
+type world struct {
+	t     testing.TB
+	dir   string
+	env   map[string]string
+	clock clock.Clock
+}
+
+func newWorld(t testing.TB) *world {
+	dir := t.TempDir()
+	return &world{t: t, dir: dir, env: map[string]string{"HOME": filepath.Join(dir, "home"), "TMPDIR": t.TempDir()}, clock: clock.NewFixed(clock.Epoch)}
+}
+
+// do runs one command with in as its standard input.
+func (w *world) do(in string, args ...string) (code int, stdout, stderr string) {
+	var out, errs bytes.Buffer
+	code = Main(Doors{
+		Args: args, Env: w.env, Dir: w.dir, Clock: w.clock,
+		Stdin: strings.NewReader(in), Stdout: &out, Stderr: &errs,
+	})
+	return code, out.String(), errs.String()
+}
+
+// must is do for what must succeed.
+func (w *world) must(in string, args ...string) string {
+	w.t.Helper()
+	code, out, errs := w.do(in, args...)
+	if code != exitOK {
+		w.t.Fatalf("soundstage %q: exit status %d\n%s%s", args, code, out, errs)
+	}
+	return out
+}
+
+// write makes a file in the world's folder.
+func (w *world) write(name, text string) string {
+	w.t.Helper()
+	path := filepath.Join(w.dir, filepath.FromSlash(name))
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		w.t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		w.t.Fatal(err)
+	}
+	return path
+}
+
+// repository is a file of this repository.
+func repository(t testing.TB, name string) string {
+	t.Helper()
+	raw, err := os.ReadFile(filepath.Join("../../..", filepath.FromSlash(name)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(raw)
+}
+
+// ada is a card.
+const ada = `{"spec":"chara_card_v2","spec_version":"2.0","data":{"name":"Ada","description":"A mathematician.","first_mes":"Sit.","extensions":{}}}`
+
+// smallScenario renames her.
+const smallScenario = `# A card is renamed, and nothing more: enough to record and to replay.
+cassette small/rename
+soundstage init .
+soundstage import ada.json
+answer apply
+soundstage run 'Rename Ada to Countess Ada.'
+-- ada.json --
+` + ada + "\n"
+
+// journey is a studio with Ada in it, a scenario, and the scripted provider of the
+// project's own one, which answers when something is recorded.
+func journey(t testing.TB) *world {
+	w := newWorld(t)
+	w.write("scenarios/small/rename.txtar", smallScenario)
+	w.env[script.EnvUpstream] = w.write("scenarios/small/rename.upstream.yaml", repository(t, "scenarios/content/rename.upstream.yaml"))
+	w.write("ada.json", ada)
+	w.must("", "init", ".")
+	w.must("", "import", "ada.json")
+	return w
+}
+
+// rename is the request of that scenario.
+const rename = "Rename Ada to Countess Ada."
