@@ -275,10 +275,11 @@ func (r *run) close(ctx context.Context, text string, h *halt) (Outcome, error) 
 	return out, r.o.Recorder.Sync()
 }
 
-// closing is what a person is told of a halt.
+// closing is what a person is told of a halt, in one line: whoever wants the whole
+// explanation has the error.
 func closing(h *halt) string {
 	verb := strings.ToUpper(h.label[:1]) + h.label[1:]
-	return fmt.Sprintf("%s (%s): %s.", verb, fault.CodeOf(h.err), words(h.err))
+	return fmt.Sprintf("%s (%s): %s.", verb, fault.CodeOf(h.err), firstLine(words(h.err)))
 }
 
 // label is the turn's label where no halt gives one: the worst of its receipts.
