@@ -52,7 +52,7 @@ func (m *Miss) Error() string {
 	case m.Nearest < 0:
 		sb.WriteString("\nno match: the cassette is empty")
 	default:
-		fmt.Fprintf(&sb, "\nno match; the nearest is episode %d, which differs in:", m.Nearest)
+		fmt.Fprintf(&sb, "\nno match; the nearest is episode %d, which differs in:", m.Nearest+1)
 		for _, d := range m.Differences {
 			fmt.Fprintf(&sb, "\n  %s: recorded %s, sent %s", d.Where, orAbsent(d.Recorded), orAbsent(d.Sent))
 		}
