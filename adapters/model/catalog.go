@@ -184,6 +184,14 @@ func (x catalogIndex) lookup(ref string) (catwalk.Model, bool) {
 	return catwalk.Model{}, false
 }
 
+// undated is the short name that lookup finds ref by, where it has one.
+func undated(ref string) string {
+	if at := len(ref) - len("-20060102"); at > 0 && strings.HasPrefix(ref, "anthropic/") && dated.MatchString(ref[at:]) {
+		return ref[:at]
+	}
+	return ref
+}
+
 // keyNames are the variables that the catalogue does not name.
 var keyNames = map[family]string{
 	familyBedrock: "AWS_BEARER_TOKEN_BEDROCK",
@@ -242,7 +250,7 @@ func (c *Catalog) unknown(ref string) error {
 	if len(near) == 0 {
 		return err.WithHint("name a model as provider/model")
 	}
-	return err.WithHint("did you mean %s", strings.Join(near, ", "))
+	return err.WithHint("did you mean %s?", strings.Join(near, ", "))
 }
 
 // near are the refs with the smallest edit distance. A name without its provider
@@ -257,6 +265,7 @@ func (c *Catalog) near(ref string) []string {
 		return nil
 	}
 	for _, r := range c.index().refs {
+		r = undated(r)
 		_, id, _ := strings.Cut(r, "/")
 		d := min(distance(ref, r), distance(ref, id)+1)
 		if strings.Contains(r, ref) {
