@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/soundstage-dev/soundstage/harness/fault"
 )
 
 // A Result says how many scenarios ended how.
@@ -23,6 +25,7 @@ type Result struct {
 // a path.Match pattern of one of them; "" is all. A pattern that matches nothing is
 // an error.
 func Execute[X any](o Options[X], pattern string, out io.Writer) (Result, error) {
+	const op = "script.execute"
 	areas, err := findAreas(o.Root)
 	if err != nil {
 		return Result{}, err
@@ -44,11 +47,12 @@ func Execute[X any](o Options[X], pattern string, out io.Writer) (Result, error)
 		t := &runner{res: &res, out: out, prefix: a.name}
 		t.protect(func(testscript.T) { testscript.RunT(t, params(o, area{a.name, chosen})) })
 		if t.failed {
-			return res, fmt.Errorf("scenarios of %s could not be started: %s", a.name, t.log.String())
+			return res, fault.New(fault.Invalid, op, "the scenarios of %s could not be started: %s", a.name, strings.TrimSpace(t.log.String()))
 		}
 	}
 	if res == (Result{}) {
-		return res, fmt.Errorf("no scenario matches %q; there are: %s", pattern, strings.Join(names, ", "))
+		return res, fault.New(fault.NotFound, op, "no scenario matches %q%s", pattern, didYouMean(pattern, names)).
+			WithHint("name an area, area/name, or a pattern such as 'content/*'")
 	}
 	return res, nil
 }

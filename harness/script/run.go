@@ -12,6 +12,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/soundstage-dev/soundstage/harness/clock"
+	"github.com/soundstage-dev/soundstage/harness/fault"
 )
 
 // Run runs every scenario below o.Root, each area in a subtest of its own, so that
@@ -39,7 +40,8 @@ func findAreas(root string) ([]area, error) {
 		return nil, err
 	}
 	if len(files) == 0 {
-		return nil, fmt.Errorf("found no scenarios at %s", filepath.Join(root, "*", "*.txtar"))
+		return nil, fault.New(fault.NotFound, "script.find", "found no scenarios at %s", filepath.Join(root, "*", "*.txtar")).
+			WithHint("write one: docs/howto/add-a-scenario.md says how")
 	}
 	slices.Sort(files)
 	var areas []area
