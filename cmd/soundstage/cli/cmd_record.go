@@ -3,7 +3,6 @@ package cli
 import (
 	"fmt"
 	"io"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -78,8 +77,7 @@ func (a *app) scenarios(patterns []string, record, update bool) error {
 		sum.Failed += res.Failed
 		sum.Skipped += res.Skipped
 		if err != nil {
-			return fault.New(codeScenario, "test", "%v", err).
-				WithHint("scenarios are %s", filepath.Join(scenariosDir, "<area>", "<name>.txtar"))
+			return err
 		}
 	}
 	if err := a.print(sum, func(w io.Writer) {

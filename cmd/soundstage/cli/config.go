@@ -55,15 +55,16 @@ caps:
   session: "%s"
 `
 
-// readConfig reads the studio's file, strictly.
-func readConfig(dir string) (config, error) {
+// readConfig reads the file of the studio in dir, strictly. name is how the person
+// named the folder.
+func readConfig(dir, name string) (config, error) {
 	const op = "config.read"
 	var c config
 	path := filepath.Join(dir, configName)
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return c, fault.New(codeNoStudio, op, "no %s in %q or above it", configName, dir).
-			WithHint("run: soundstage init %s", quoteDir(dir))
+		return c, fault.New(codeNoStudio, op, "there is no studio in %q: it has no %s", name, configName).
+			WithHint("make it one: soundstage init %s", name)
 	}
 	if err != nil {
 		return c, fault.Wrap(err, fault.Internal, op, "open %s", configName)
@@ -108,11 +109,8 @@ func findStudio(dir string) (string, error) {
 			return d, nil
 		}
 		if d == filepath.Dir(d) {
-			_, err := readConfig(dir)
-			return "", err
+			return "", fault.New(codeNoStudio, "config.find", "there is no %s in this folder or above it", configName).
+				WithHint("make this folder a studio: soundstage init; or name one with --studio")
 		}
 	}
 }
-
-// quoteDir shortens a folder for a hint.
-func quoteDir(dir string) string { return filepath.Base(dir) }

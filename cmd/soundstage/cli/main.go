@@ -90,6 +90,7 @@ replays whole journeys from cassettes: no model cost, no network.
 	} {
 		root.AddCommand(add())
 	}
+	strictBuiltins(root)
 	strictArgs(root)
 	return root
 }
@@ -111,8 +112,8 @@ func wantsJSON(args []string) bool {
 func strictArgs(c *cobra.Command) {
 	if check := c.Args; check != nil {
 		c.Args = func(c *cobra.Command, args []string) error {
-			if err := check(c, args); err != nil {
-				return usage(c, args, err)
+			if check(c, args) != nil {
+				return usage(c, args)
 			}
 			return nil
 		}
@@ -122,16 +123,48 @@ func strictArgs(c *cobra.Command) {
 	}
 }
 
-func usage(c *cobra.Command, args []string, err error) error {
-	line, _, _ := strings.Cut(err.Error(), "\n")
-	if c.HasSubCommands() && len(args) > 0 {
-		wrong := fault.New(fault.Invalid, "cli", "%s has no command %q", c.CommandPath(), args[0])
-		if near := c.SuggestionsFor(args[0]); len(near) > 0 {
-			return wrong.WithHint("did you mean: %s %s", c.CommandPath(), strings.Join(near, ", "))
-		}
-		return wrong.WithHint("see: %s --help", c.CommandPath())
+// usage is the error of arguments that a command does not take.
+func usage(c *cobra.Command, args []string) error {
+	if c.HasSubCommands() {
+		return noCommand(c, args)
 	}
-	return fault.New(fault.Invalid, "cli", "%s", line).WithHint("usage: %s", c.UseLine())
+	_, takes, _ := strings.Cut(c.Use, " ")
+	if takes == "" {
+		takes = "no argument"
+	}
+	return fault.New(fault.Invalid, "cli", "%s takes %s, and got %s", c.CommandPath(), takes, count(len(args), "argument")).
+		WithHint("usage: %s; quote what belongs together", c.UseLine())
+}
+
+// noCommand is the error of a command that there is not, with the near ones.
+func noCommand(c *cobra.Command, args []string) error {
+	c.SuggestionsMinimumDistance = 2
+	hint := "see: " + c.CommandPath() + " --help"
+	if near := c.SuggestionsFor(args[0]); len(near) > 0 {
+		hint = fmt.Sprintf("did you mean %s? %s", strings.Join(near, ", "), hint)
+	}
+	return fault.New(fault.Invalid, "cli", "%s has no command %q", c.CommandPath(), strings.Join(args, " ")).WithHint("%s", hint)
+}
+
+// strictBuiltins gives cobra's own commands the manners of ours: a name that there
+// is not is an error.
+func strictBuiltins(root *cobra.Command) {
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	for _, c := range root.Commands() {
+		switch c.Name() {
+		case "completion":
+			c.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
+		case "help":
+			c.Run, c.RunE = nil, func(_ *cobra.Command, args []string) error {
+				found, rest, err := root.Find(args)
+				if err != nil || len(rest) > 0 {
+					return noCommand(root, args)
+				}
+				return found.Help()
+			}
+		}
+	}
 }
 
 // A complaint is an error as JSON. MCP answers have the same shape.

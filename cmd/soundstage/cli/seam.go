@@ -1,7 +1,7 @@
 package cli
 
 import (
-	"errors"
+	"cmp"
 	"net/http"
 	"net/url"
 	"strings"
@@ -123,13 +123,11 @@ func isSet(v string) bool { return v != "" && v != "0" && v != "false" }
 
 // closeSeam commits a recording and reports a miss that nothing above reported.
 func closeSeam(s *seam.Seam, owned bool, err error) error {
-	if !owned {
-		return errors.Join(err, s.Err())
+	e := s.Err()
+	if owned {
+		e = s.Close()
 	}
-	if e := s.Close(); e != nil && err == nil {
-		return e
-	}
-	return err
+	return cmp.Or(err, e)
 }
 
 // client is an HTTP client that leaves through the seam and no other way.

@@ -53,7 +53,7 @@ func (a *app) open(ctx context.Context) (*house, error) {
 			return nil, err
 		}
 	}
-	cfg, err := readConfig(dir)
+	cfg, err := readConfig(dir, a.studio)
 	if err != nil {
 		return nil, err
 	}
