@@ -37,7 +37,6 @@ type entry struct {
 	family   family
 	baseURL  string // the provider's own address
 	keyName  string // the variable people keep its key in; "" when it needs none
-	headers  map[string]string
 	info     port.Info
 	budgeted bool // it reasons, and has no levels of its own
 }
@@ -155,7 +154,8 @@ func (c *Catalog) provider(name string) (entry, error) {
 		return entry{}, fault.New(port.CodeUnknown, "model.find", "there is no provider %q", name).
 			WithHint("name a provider of the catalogue, or %s", Compat)
 	}
-	e := entry{provider: name, family: families[p.Type], headers: p.DefaultHeaders, keyName: strings.TrimPrefix(p.APIKey, "$")}
+	// The catalogue's default headers are left out: they name another product.
+	e := entry{provider: name, family: families[p.Type], keyName: strings.TrimPrefix(p.APIKey, "$")}
 	// A "$" marks the name of a variable: the provider's own address is meant.
 	if !strings.HasPrefix(p.APIEndpoint, "$") {
 		e.baseURL = p.APIEndpoint
