@@ -55,7 +55,7 @@ type Revealed struct {
 	ID      string      `json:"id"`
 	Summary string      `json:"summary"`
 	Effect  tool.Effect `json:"effect"`
-	Input   tool.Object `json:"input_schema"`
+	Input   tool.Object `json:"input_schema,omitempty"` // not in the loop
 }
 
 // An Entry is one line of browse.
@@ -98,7 +98,7 @@ func findTool(catalog func() []tool.Tool) tool.Tool {
 		ID: "capability.find", Title: "Find capabilities", Effect: tool.Read, Exposure: tool.Direct, Inline: 32_000,
 		Summary: "Find tools for a task: search by words, browse what there is, or describe one.",
 		Description: "Most editing tools are not listed until this reveals them. A search reveals up to five, describe one; they replace what was revealed before, " +
-			"and come with their input schemas. A query alone means search, an id alone describe, neither browse.",
+			"and you get their input schemas. A query alone means search, an id alone describe, neither browse.",
 	}, func(_ context.Context, call tool.Call, in FindIn) (tool.Reply[FindOut], error) {
 		f, err := newFinder(catalog(), call, in)
 		if err != nil {
@@ -166,11 +166,17 @@ func isID(t tool.Tool, s string) bool {
 	return t.Exposure == tool.Deferred && (t.ID == s || tool.Fold(t.ID) == s)
 }
 
-func reveal(action Action, note string, tools ...tool.Tool) tool.Reply[FindOut] {
+// reveal answers with tools. The loop hands their schemas to the model with its next
+// request, so there they would only be paid for twice.
+func (f *finder) reveal(action Action, note string, tools ...tool.Tool) tool.Reply[FindOut] {
 	rep := tool.Reply[FindOut]{Out: FindOut{Action: action, Note: note, Tools: []Revealed{}}, Reveal: []string{}}
 	for _, t := range tools {
 		rep.Reveal = append(rep.Reveal, t.ID)
-		rep.Out.Tools = append(rep.Out.Tools, Revealed{ID: t.ID, Summary: t.Summary, Effect: t.Effect, Input: tool.Object(t.Input)})
+		found := Revealed{ID: t.ID, Summary: t.Summary, Effect: t.Effect}
+		if f.skin != tool.Loop {
+			found.Input = tool.Object(t.Input)
+		}
+		rep.Out.Tools = append(rep.Out.Tools, found)
 	}
 	return rep
 }
@@ -186,11 +192,11 @@ func (f *finder) how(byName string) string {
 func (f *finder) search() tool.Reply[FindOut] {
 	found := rank(f.tools, f.in.Query)
 	if len(found) == 0 {
-		rep := reveal("search", "nothing fits; use other words, or browse")
+		rep := f.reveal("search", "nothing fits; use other words, or browse")
 		rep.Reveal = nil // what was revealed before stays
 		return rep
 	}
-	return reveal("search", f.how("call one of these by its name"), found...)
+	return f.reveal("search", f.how("call one of these by its name"), found...)
 }
 
 func (f *finder) describe() (tool.Reply[FindOut], error) {
@@ -200,7 +206,7 @@ func (f *finder) describe() (tool.Reply[FindOut], error) {
 	}
 	for _, t := range f.tools {
 		if isID(t, id) {
-			return reveal("describe", f.how("call it by its name"), t), nil
+			return f.reveal("describe", f.how("call it by its name"), t), nil
 		}
 	}
 	e := fault.New(CodeUnknown, "capability.find", "there is no capability %q", id)
