@@ -186,7 +186,6 @@ func (r *run) serially(ctx context.Context, all []*pending) error {
 			over = r.overtime(ctx).err
 			p.err = over
 		default:
-			r.o.Output.Label(labelOf(p))
 			p.dec = r.o.Gate.Decide(ctx, p.req)
 			if err := r.decided(ctx, p); err != nil {
 				return err
@@ -215,6 +214,7 @@ func (r *run) decided(ctx context.Context, p *pending) error {
 	defer cancel()
 	switch p.dec.Outcome {
 	case gate.Allowed:
+		r.o.Output.Label(labelOf(p))
 		r.runAllowed(step, p)
 	case gate.Asked:
 		return r.question(ctx, p)
@@ -246,6 +246,9 @@ func (r *run) question(ctx context.Context, p *pending) error {
 	step, cancel := r.within(ctx)
 	defer cancel()
 	p.ran = p.answer.Choice == gate.Once || p.answer.Choice == gate.ThisSession
+	if p.ran {
+		r.o.Output.Label(labelOf(p))
+	}
 	p.res, p.err = r.o.Gate.Resume(step, q, p.answer)
 	return nil
 }
@@ -393,9 +396,9 @@ func labelOf(p *pending) Label {
 	case p.tool.ID == findTool:
 		l.Phase = Discovering
 	case p.tool.ID == applyTool:
-		l.Phase = Applying
+		l.Phase, l.Detail = Applying, draftOf(p)
 	case p.tool.ID == discardTool:
-		l.Phase = Discarding
+		l.Phase, l.Detail = Discarding, draftOf(p)
 	case p.tool.Effect == tool.Read:
 		l.Phase = Reading
 	case p.tool.Effect == tool.Draft:

@@ -83,7 +83,6 @@ func (r *run) own(ctx context.Context, id string, in ownInput) (*pending, error)
 	r.handoffs++
 	p.req = r.toRequest(p.call.ID, id, input, ev.Seq)
 	p.tool, p.known = r.o.Gate.Tool(p.req)
-	r.o.Output.Label(labelOf(p))
 	p.dec = r.o.Gate.Decide(ctx, p.req)
 	if err := r.decided(ctx, p); err != nil {
 		return nil, err
@@ -111,7 +110,7 @@ func (r *run) refusedApply(p *pending) *halt {
 
 // discard drops the draft that a person said no to, without another model request.
 func (r *run) discard(ctx context.Context, p *pending) error {
-	id := r.draftOf(p)
+	id := draftOf(p)
 	target := r.target(id)
 	reason := "a person said no"
 	if p.answer.Note != "" {
@@ -142,7 +141,7 @@ func (r *run) afterNo(ctx context.Context, p *pending, h *halt) (*halt, error) {
 }
 
 // draftOf is the draft that an apply was about.
-func (r *run) draftOf(p *pending) string {
+func draftOf(p *pending) string {
 	if q := p.dec.Question; q != nil && q.Review != nil {
 		return q.Review.Draft
 	}
