@@ -66,6 +66,14 @@ func rowsOf(d Draft) []Change {
 	var paths []string
 	differ(before, after, "", func(path string) { paths = append(paths, path) })
 	rows := []Change{}
+	for _, o := range d.Ops {
+		for _, c := range o.Changes {
+			if c.Path == "" { // about the whole piece, such as what it is a copy of
+				c.Before, c.After = clipPair(c.Before, c.After)
+				rows = append(rows, c)
+			}
+		}
+	}
 	for _, path := range inOrder(declared, paths) {
 		b, a := clipPair(show(before.At(path)), show(after.At(path)))
 		label := labels[path]
