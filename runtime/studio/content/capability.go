@@ -3,6 +3,7 @@ package content
 import (
 	"bytes"
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/soundstage-dev/soundstage/harness/canon"
@@ -103,13 +104,29 @@ func compose[In any](ctx context.Context, d Deps, call tool.Call, capability str
 	if err != nil {
 		return none, err
 	}
-	p.Op = draft.Op{Capability: capability, Input: string(input), Changes: preview.Changes(p, labels)}
+	p.Op = draft.Op{Capability: capability, Input: string(input), Changes: inOrder(preview.Changes(p, labels))}
 	p.Op.Impact = impact(p)
 	made, err := d.Drafts.Compose(ctx, call.Session, p)
 	if err != nil {
 		return none, err
 	}
 	return preview.Reply(made, p.Op), nil
+}
+
+// sections is the order in which a person reads a character; a body's own order is
+// that of the alphabet.
+var sections = []string{"identity", "persona", "prompts", "greetings", "examples", "media", "settings", "discovery", "attribution"}
+
+func inOrder(rows []draft.Change) []draft.Change {
+	rank := func(c draft.Change) int {
+		section, _, _ := strings.Cut(strings.TrimPrefix(c.Path, "/"), "/")
+		if i := slices.Index(sections, section); i >= 0 {
+			return i
+		}
+		return len(sections)
+	}
+	slices.SortStableFunc(rows, func(a, b draft.Change) int { return rank(a) - rank(b) })
+	return rows
 }
 
 // labels are the reader's words for fields whose path does not say them.
