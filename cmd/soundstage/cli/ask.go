@@ -3,7 +3,6 @@ package cli
 import (
 	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -19,18 +18,29 @@ import (
 //
 //   - y or Enter says yes once; s says yes for this session, where that is offered.
 //   - n, d or Escape says no.
+//   - Ctrl-C cancels the turn; nothing was chosen.
 //   - The end of input means that nobody is there; it is never taken for a no.
+//   - Any other key asks again: a slip of the finger decides nothing.
 
 // A terminal asks on out and reads from in. It implements the loop's Asker.
 type terminal struct {
-	in  *bufio.Reader
-	raw *os.File // set where single keys can be read
-	out io.Writer
+	in     *bufio.Reader
+	raw    *os.File // set where single keys can be read
+	out    io.Writer
+	cancel context.CancelFunc
 }
 
-// newTerminal takes single keys where in is a terminal, else lines.
-func newTerminal(in io.Reader, out io.Writer) *terminal {
-	t := &terminal{out: out}
+// The keys that are no letter.
+const (
+	keyEnd    = "eof"  // the input has ended
+	keyCancel = "\x03" // Ctrl-C
+	keyEscape = "\x1b"
+)
+
+// newTerminal takes single keys where in is a terminal, else lines. cancel is what
+// Ctrl-C does: a terminal that is asking for a key gets it as one.
+func newTerminal(in io.Reader, out io.Writer, cancel context.CancelFunc) *terminal {
+	t := &terminal{out: out, cancel: cancel}
 	if in == nil {
 		in = strings.NewReader("")
 	}
@@ -41,59 +51,66 @@ func newTerminal(in io.Reader, out io.Writer) *terminal {
 	return t
 }
 
-// Ask shows q and waits for a key, or for ctx.
+// Ask shows q and waits for a key that answers it, or for ctx.
 func (t *terminal) Ask(ctx context.Context, q gate.Question) gate.Answer {
 	t.show(q)
-	keys := make(chan string, 1)
-	go func() { keys <- t.key() }()
-	select {
-	case <-ctx.Done():
-		fmt.Fprintln(t.out)
-		return gate.Answer{Choice: gate.TimedOut, By: gate.Nobody}
-	case k := <-keys:
-		return t.answer(k, q)
-	}
-}
-
-func (t *terminal) answer(key string, q gate.Question) gate.Answer {
-	switch strings.ToLower(strings.TrimSpace(key)) {
-	case "eof":
-		fmt.Fprintln(t.out, "(nobody there)")
-		return gate.Answer{Choice: gate.Absent, By: gate.Nobody}
-	case "", "y", "yes":
-		fmt.Fprintln(t.out, "yes")
-		return gate.Answer{Choice: gate.Once, By: gate.Person}
-	case "s":
-		if q.MayRemember {
-			fmt.Fprintln(t.out, "yes, for this session")
-			return gate.Answer{Choice: gate.ThisSession, By: gate.Person}
+	for {
+		keys := make(chan string, 1)
+		go func() { keys <- t.key() }()
+		select {
+		case <-ctx.Done():
+			fmt.Fprintln(t.out)
+			return gate.Answer{Choice: gate.TimedOut, By: gate.Nobody}
+		case k := <-keys:
+			if a, ok := t.answer(k, q); ok {
+				return a
+			}
+			fmt.Fprintf(t.out, "%q is no answer\n%s", clip(strings.TrimSpace(k), 20), prompt(q))
 		}
 	}
-	fmt.Fprintln(t.out, "no")
-	return gate.Answer{Choice: gate.No, By: gate.Person}
 }
 
-// key reads one key or line; "eof" where the input has ended.
+// answer is what a key means; not ok where it means nothing here.
+func (t *terminal) answer(key string, q gate.Question) (a gate.Answer, ok bool) {
+	say := func(text string, c gate.Choice, by gate.By) (gate.Answer, bool) {
+		fmt.Fprintln(t.out, text)
+		return gate.Answer{Choice: c, By: by}, true
+	}
+	switch key = strings.ToLower(strings.TrimSpace(key)); key {
+	case keyEnd:
+		return say("(nobody there)", gate.Absent, gate.Nobody)
+	case keyCancel:
+		t.cancel()
+		return say("(cancelled)", gate.TimedOut, gate.Nobody)
+	case "", "y", "yes":
+		return say("yes", gate.Once, gate.Person)
+	case "n", "no", "d", keyEscape:
+		return say("no", gate.No, gate.Person)
+	case "s":
+		if q.MayRemember {
+			return say("yes, for this session", gate.ThisSession, gate.Person)
+		}
+	}
+	return gate.Answer{}, false
+}
+
+// key reads one key or line.
 func (t *terminal) key() string {
 	if t.raw != nil {
 		if old, err := term.MakeRaw(int(t.raw.Fd())); err == nil {
 			defer term.Restore(int(t.raw.Fd()), old) //nolint:errcheck // nothing to do about it
-			var b [1]byte
-			if _, err := t.raw.Read(b[:]); err != nil {
-				return "eof"
+			// One read takes a whole key: an arrow is an Escape with more behind it.
+			var b [16]byte
+			n, err := t.raw.Read(b[:])
+			if err != nil || b[0] == 4 { // Ctrl-D
+				return keyEnd
 			}
-			switch b[0] {
-			case 3, 4, 27: // Ctrl-C, Ctrl-D, Escape
-				return "n"
-			case '\r', '\n':
-				return ""
-			}
-			return string(b[:])
+			return string(b[:n])
 		}
 	}
 	line, err := t.in.ReadString('\n')
-	if errors.Is(err, io.EOF) && line == "" {
-		return "eof"
+	if err != nil && line == "" {
+		return keyEnd
 	}
 	return line
 }
@@ -105,16 +122,20 @@ func (t *terminal) show(q gate.Question) {
 	} else if q.Input != "" && q.Input != "{}" {
 		fmt.Fprintf(t.out, "  %s %s\n", q.Tool, clip(q.Input, 400))
 	}
+	fmt.Fprint(t.out, prompt(q))
+}
+
+// prompt lists the keys that answer q.
+func prompt(q gate.Question) string {
 	switch {
 	case q.Review != nil && q.MayRemember:
-		fmt.Fprint(t.out, "[y] apply  [s] apply, and for this session  [n] discard > ")
+		return "[y] apply  [s] apply, and for this session  [n] discard > "
 	case q.Review != nil:
-		fmt.Fprint(t.out, "[y] apply  [n] discard > ")
+		return "[y] apply  [n] discard > "
 	case q.MayRemember:
-		fmt.Fprint(t.out, "[y] once  [s] for this session  [n] no > ")
-	default:
-		fmt.Fprint(t.out, "[y] once  [n] no > ")
+		return "[y] once  [s] for this session  [n] no > "
 	}
+	return "[y] once  [n] no > "
 }
 
 // writeReview prints a card: the target, bounded rows, warnings and impact.

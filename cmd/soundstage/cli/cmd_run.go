@@ -46,8 +46,8 @@ func (a *app) cmdRun() *cobra.Command {
 		Use:   "run TEXT",
 		Short: "Let the model work on one request, with the gate on this terminal",
 		Long: `Run is one turn: the model reads, drafts and answers. Before anything is written the gate
-shows what would change: y or Enter applies, n, d or Escape discards. The end of input
-means that nobody is there; the draft then stays open.
+shows what would change: y or Enter applies, n, d or Escape discards, Ctrl-C cancels the
+turn. The end of input means that nobody is there; the draft then stays open.
 
 The provider's key is read from the environment, as its own tools do (ANTHROPIC_API_KEY,
 OPENAI_API_KEY, GEMINI_API_KEY, …).`,
@@ -89,7 +89,9 @@ func (a *app) run(ctx context.Context, text string, f runFlags) (err error) {
 		return err
 	}
 	defer s.close()
-	loop, err := a.loop(ctx, h, door, s, f)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	loop, err := a.loop(ctx, h, door, s, f, cancel)
 	if err != nil {
 		return s.abort(ctx, text, err)
 	}
@@ -154,11 +156,11 @@ func writeRun(w io.Writer, r runResult) {
 	if r.Saved {
 		paid = "saved"
 	}
-	fmt.Fprintf(w, "[%s] %d requests, %d calls, %s %s, session %s\n", r.Label, r.Requests, r.Calls, ledger.Format(r.Cost), paid, r.Session)
+	fmt.Fprintf(w, "[%s] %s, %s, %s %s, session %s\n", r.Label, count(r.Requests, "request"), count(r.Calls, "call"), ledger.Format(r.Cost), paid, r.Session)
 }
 
-// loop builds the agent of a session.
-func (a *app) loop(ctx context.Context, h *house, door *seam.Seam, s *conversation, f runFlags) (*agent.Agent, error) {
+// loop builds the agent of a session. cancel ends its turn.
+func (a *app) loop(ctx context.Context, h *house, door *seam.Seam, s *conversation, f runFlags, cancel context.CancelFunc) (*agent.Agent, error) {
 	provider, prices, err := a.provider(ctx, h, door)
 	if err != nil {
 		return nil, err
@@ -171,7 +173,7 @@ func (a *app) loop(ctx context.Context, h *house, door *seam.Seam, s *conversati
 	return agent.New(agent.Options{
 		Provider: provider, Registry: h.registry, Gate: h.gate(h.registry, s.gate), Recorder: s.log, Clock: h.clock,
 		Ledger: ledger.New(ledger.Options{Rows: h.store, Clock: h.clock, Prices: prices, Saved: unpaid(door)}),
-		Asker:  newTerminal(a.doors.Stdin, a.doors.Stderr), Output: newProgress(a.doors.Stderr, a.json),
+		Asker:  newTerminal(a.doors.Stdin, a.doors.Stderr, cancel), Output: newProgress(a.doors.Stderr, a.json),
 		Limits:  agent.Limits{Calls: f.maxCalls, Rounds: f.maxRounds},
 		Session: s.id, Billing: billing(provider.Info().Ref), Origin: origin, Caps: caps,
 		System: []string{studio.Instructions}, Reasoning: f.reasoning,

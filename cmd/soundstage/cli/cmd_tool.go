@@ -152,7 +152,12 @@ func (a *app) callTool(ctx context.Context, h *house, mode trust.Mode, name, inp
 	case gate.Refused:
 		return d.Err
 	case gate.Asked:
-		answer := newTerminal(a.doors.Stdin, a.doors.Stderr).Ask(ctx, *d.Question)
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		answer := newTerminal(a.doors.Stdin, a.doors.Stderr, cancel).Ask(ctx, *d.Question)
+		if ctx.Err() != nil {
+			return fault.New(fault.Cancelled, "tool.call", "%s was cancelled, and did not run", d.Request.Tool)
+		}
 		if answer.By == gate.Person && answer.Choice != gate.No {
 			if err := h.handOver(ctx, d.Request); err != nil {
 				return err
