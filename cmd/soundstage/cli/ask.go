@@ -129,11 +129,11 @@ func (t *terminal) show(q gate.Question) {
 func prompt(q gate.Question) string {
 	switch {
 	case q.Review != nil && q.MayRemember:
-		return "[y] apply  [s] apply, and for this session  [n] discard > "
+		return "[y] apply  [s] apply all of this session  [n] discard > "
 	case q.Review != nil:
 		return "[y] apply  [n] discard > "
 	case q.MayRemember:
-		return "[y] once  [s] for this session  [n] no > "
+		return "[y] once  [s] always in this session  [n] no > "
 	}
 	return "[y] once  [n] no > "
 }

@@ -66,6 +66,10 @@ func (a *app) importFile(ctx context.Context, file, id string) error {
 		in.Piece.ID = id
 	}
 	p, err := h.store.Create(ctx, in.Piece, store.Stamp{At: h.clock.Now(), Cause: "import"})
+	if fault.CodeOf(err) == fault.Conflict {
+		return fault.Wrap(err, fault.Conflict, "import", "%q was not imported", filepath.Base(file)).
+			WithHint("give it another id with --id, or change the piece that is there")
+	}
 	if err != nil {
 		return err
 	}

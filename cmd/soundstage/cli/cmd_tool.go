@@ -154,7 +154,9 @@ func (a *app) callTool(ctx context.Context, h *house, mode trust.Mode, name, inp
 	case gate.Asked:
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
-		answer := newTerminal(a.doors.Stdin, a.doors.Stderr, cancel).Ask(ctx, *d.Question)
+		q := *d.Question
+		q.MayRemember = false // this gate is gone with the call
+		answer := newTerminal(a.doors.Stdin, a.doors.Stderr, cancel).Ask(ctx, q)
 		if ctx.Err() != nil {
 			return fault.New(fault.Cancelled, "tool.call", "%s was cancelled, and did not run", d.Request.Tool)
 		}
@@ -171,7 +173,7 @@ func (a *app) callTool(ctx context.Context, h *house, mode trust.Mode, name, inp
 		return err
 	}
 	out := toolCalled{Tool: d.Request.Tool, Text: res.Text, Result: res.Structured, Handle: res.Handle}
-	return a.print(out, func(w io.Writer) { fmt.Fprintln(w, res.Text) })
+	return a.print(out, func(w io.Writer) { fmt.Fprintf(w, "%s\n", indent([]byte(res.Text))) })
 }
 
 // handOver makes a draft the person's own, who just said yes to it at the terminal.

@@ -101,6 +101,9 @@ func Read(data []byte) (File, error) {
 	if len(data) > MaxFile {
 		return File{}, fault.New(CodeTooLarge, op, "the file has %d bytes, the bound is %d", len(data), MaxFile)
 	}
+	if len(data) == 0 {
+		return File{}, fault.New(CodeUnknown, op, "the file is empty").WithHint("give a character card as .json or .png")
+	}
 	switch kind := Sniff(data); kind {
 	case JSON:
 		start, end := jsonSpan(data)
