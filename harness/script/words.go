@@ -1,6 +1,7 @@
 package script
 
 import (
+	"encoding/base64"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -29,6 +30,8 @@ func ownWords() map[string]word {
 		"exit":      {"STATUS", "Checks the exit status of the last program.", nil, (*Script).wordExit},
 		"golden":    {"NAME [FILE]", "Compares the bytes of stdout, or of FILE, with <scenario>.golden/NAME.", nil, (*Script).wordGolden},
 		"input":     {"FILE|TEXT…", "Gives the next program its standard input: one file, or lines of text.", nil, (*Script).wordInput},
+		"repeat":    {"FILE TEXT N", "Writes the first TEXT in FILE N times over, in place.", nil, (*Script).wordRepeat},
+		"unbase64":  {"FILE…", "Decodes files that stand in the scenario as base64, in place.", nil, (*Script).wordUnbase64},
 		"interrupt": {"", "Has an interrupt waiting for the next program when it starts.", nil, (*Script).wordInterrupt},
 	}
 }
@@ -175,4 +178,34 @@ func (s *Script) wordInterrupt(neg bool, args []string) {
 		s.Fatalf("usage: interrupt")
 	}
 	s.Interrupt()
+}
+
+func (s *Script) wordUnbase64(neg bool, args []string) {
+	if neg || len(args) == 0 {
+		s.Fatalf("usage: unbase64 FILE…")
+	}
+	for _, file := range args {
+		b, err := base64.StdEncoding.DecodeString(s.ReadFile(file)) // line ends are allowed in it
+		s.Check(err)
+		s.Check(os.WriteFile(s.Path(file), b, 0o644))
+	}
+}
+
+// maxRepeat bounds what the word repeat makes, in bytes.
+const maxRepeat = 64 << 20
+
+func (s *Script) wordRepeat(neg bool, args []string) {
+	if neg || len(args) != 3 {
+		s.Fatalf("usage: repeat FILE TEXT N")
+	}
+	file, text := args[0], args[1]
+	n, err := strconv.Atoi(args[2])
+	if err != nil || n < 0 || n > maxRepeat/max(1, len(text)) {
+		s.Fatalf("repeat: %q is not a number of times", args[2])
+	}
+	before, after, ok := strings.Cut(s.ReadFile(file), text)
+	if !ok || text == "" {
+		s.Fatalf("repeat: %s does not hold %q", file, text)
+	}
+	s.Check(os.WriteFile(s.Path(file), []byte(before+strings.Repeat(text, n)+after), 0o644))
 }
