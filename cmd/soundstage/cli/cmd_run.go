@@ -79,7 +79,7 @@ func (a *app) run(ctx context.Context, text string, f runFlags) (err error) {
 	if err := h.cfg.override(f); err != nil {
 		return err
 	}
-	door, owned, err := a.openSeam(f.seamFlags, h.dir)
+	door, owned, err := a.openSeam(h, f.seamFlags)
 	if err != nil {
 		return err
 	}

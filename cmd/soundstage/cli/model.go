@@ -20,12 +20,8 @@ func (a *app) provider(ctx context.Context, h *house, door *seam.Seam) (port.Pro
 	if _, err := a.catalog().Find(ref); err != nil {
 		return nil, none, err
 	}
-	access, err := a.access(h, ref, !unpaid(door))
-	if err != nil {
-		return nil, none, err
-	}
 	p, err := model.Open(ctx, ref, model.Config{
-		Client: client(door), Clock: h.clock, Catalog: a.catalog(), Access: access, Replay: unpaid(door),
+		Client: client(door), Clock: h.clock, Catalog: a.catalog(), Replay: true, // keys are put on below the seam
 	})
 	if err != nil {
 		return nil, none, err
@@ -44,21 +40,26 @@ func (a *app) provider(ctx context.Context, h *house, door *seam.Seam) (port.Pro
 // unpaid says that nobody outside sees a request: it needs no key and costs nothing.
 func unpaid(door *seam.Seam) bool { return door.Mode() == seam.Replay || door.Scripted() }
 
-// access reads the provider's key from the environment; where it is needed, a missing
-// one is an error.
-func (a *app) access(h *house, ref string, needed bool) (map[string]model.Access, error) {
-	name, _, _ := strings.Cut(ref, "/")
-	access := model.Access{BaseURL: h.cfg.BaseURL}
-	keyName, err := a.catalog().KeyName(ref)
+// access is what the studio's model needs of its user, from the environment. A missing
+// key is an error.
+func (a *app) access(cfg config) (map[string]model.Access, error) {
+	env := a.doors.Env
+	keyName, err := a.catalog().KeyName(cfg.Model)
 	if err != nil {
 		return nil, err
 	}
-	access.Key = a.doors.Env[keyName]
-	access.Region = either(a.doors.Env, "AWS_REGION", "AWS_DEFAULT_REGION", "GOOGLE_CLOUD_LOCATION")
-	access.Project = either(a.doors.Env, "OPENAI_PROJECT_ID", "GOOGLE_CLOUD_PROJECT")
-	access.Org = a.doors.Env["OPENAI_ORG_ID"]
-	if needed && keyName != "" && access.Key == "" {
-		return nil, fault.New(port.CodeNoKey, "run", "%s is not set, and %q needs it", keyName, ref).
+	name, _, _ := strings.Cut(cfg.Model, "/")
+	access := model.Access{
+		Key: env[keyName], BaseURL: cfg.BaseURL, Org: env["OPENAI_ORG_ID"],
+		Project:   either(env, "OPENAI_PROJECT_ID", "GOOGLE_CLOUD_PROJECT"),
+		Region:    either(env, "AWS_REGION", "AWS_DEFAULT_REGION", "GOOGLE_CLOUD_LOCATION"),
+		AccessKey: env["AWS_ACCESS_KEY_ID"], SecretKey: env["AWS_SECRET_ACCESS_KEY"], SessionToken: env["AWS_SESSION_TOKEN"],
+	}
+	if access.BaseURL == "" && name == "azure" {
+		access.BaseURL = either(env, "AZURE_OPENAI_ENDPOINT", "AZURE_OPENAI_API_ENDPOINT")
+	}
+	if keyName != "" && access.Key == "" && (name != "bedrock" || access.AccessKey == "") {
+		return nil, fault.New(port.CodeNoKey, "run", "%s is not set, and %q needs it", keyName, cfg.Model).
 			WithHint("export %s=…, or replay a recording with --cassette", keyName)
 	}
 	return map[string]model.Access{name: access}, nil

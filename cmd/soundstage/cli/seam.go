@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 	"golang.org/x/net/http/httpproxy"
 
+	"github.com/soundstage-dev/soundstage/adapters/model"
 	"github.com/soundstage-dev/soundstage/harness/cassette"
 	"github.com/soundstage-dev/soundstage/harness/fault"
 	"github.com/soundstage-dev/soundstage/harness/script"
@@ -35,7 +36,7 @@ func (f *seamFlags) register(set *pflag.FlagSet) {
 
 // openSeam opens the session's one door to the outside. The seam of a scenario comes
 // in through the doors and is not ours to close.
-func (a *app) openSeam(f seamFlags, dir string) (s *seam.Seam, owned bool, err error) {
+func (a *app) openSeam(h *house, f seamFlags) (s *seam.Seam, owned bool, err error) {
 	if a.doors.Seam != nil {
 		return a.doors.Seam, false, nil
 	}
@@ -53,7 +54,7 @@ func (a *app) openSeam(f seamFlags, dir string) (s *seam.Seam, owned bool, err e
 		f.mode = string(seam.Live)
 	}
 	o := seam.Options{
-		Mode: seam.Mode(f.mode), Clock: a.doors.Clock, Redactor: a.redactor(dir), Rules: seam.DefaultRules(),
+		Mode: seam.Mode(f.mode), Clock: a.doors.Clock, Redactor: h.redactor, Rules: seam.DefaultRules(),
 		CI: isSet(env[envCI]), AllowLive: env[envLive] == "1", Origin: cassette.Live,
 	}
 	if err := checkSeam(o.Mode, f.cassette); err != nil {
@@ -64,7 +65,7 @@ func (a *app) openSeam(f seamFlags, dir string) (s *seam.Seam, owned bool, err e
 		o.RecordCommand = "soundstage run --mode record --cassette " + f.cassette + " …"
 	}
 	if o.Mode != seam.Replay {
-		if o.Transport, o.Origin, err = a.outside(env); err != nil {
+		if o.Transport, o.Origin, err = a.outside(h); err != nil {
 			return nil, false, err
 		}
 	}
@@ -86,9 +87,10 @@ func checkSeam(mode seam.Mode, file string) error {
 	return fault.New(fault.Invalid, op, "mode is %q", mode).WithHint("use live, replay or record")
 }
 
-// outside is what lies below the seam when it is not replaying: the network, or a
-// scripted provider in this process.
-func (a *app) outside(env map[string]string) (http.RoundTripper, cassette.Origin, error) {
+// outside is what lies below the seam when it is not replaying: a scripted provider
+// in this process, or the network. Keys are put on there, below the recording.
+func (a *app) outside(h *house) (http.RoundTripper, cassette.Origin, error) {
+	env := a.doors.Env
 	if file := env[script.EnvUpstream]; file != "" {
 		said, err := upstream.Load(a.path(file))
 		if err != nil {
@@ -100,13 +102,17 @@ func (a *app) outside(env map[string]string) (http.RoundTripper, cassette.Origin
 		HTTPProxy: either(env, "HTTP_PROXY", "http_proxy"), HTTPSProxy: either(env, "HTTPS_PROXY", "https_proxy"),
 		NoProxy: either(env, "NO_PROXY", "no_proxy"),
 	}).ProxyFunc()
-	return &http.Transport{
+	access, err := a.access(h.cfg)
+	if err != nil {
+		return nil, "", err
+	}
+	return model.Outside(&http.Transport{
 		Proxy:               func(r *http.Request) (*url.URL, error) { return proxy(r.URL) },
 		ForceAttemptHTTP2:   true,
 		TLSHandshakeTimeout: 10 * time.Second,
 		IdleConnTimeout:     90 * time.Second,
 		MaxIdleConns:        16,
-	}, cassette.Live, nil
+	}, a.catalog(), access, h.clock), cassette.Live, nil
 }
 
 func either(env map[string]string, names ...string) string {
