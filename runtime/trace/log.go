@@ -24,6 +24,7 @@ const (
 	CodeTooLong fault.Code = "TRACE_TOO_LONG" // a line of more than MaxLine bytes
 	CodeMissing fault.Code = "TRACE_MISSING"  // no such file
 	CodeClosed  fault.Code = "TRACE_CLOSED"   // Record after Close
+	CodeBusy    fault.Code = "SESSION_BUSY"   // another run has the session's trace open
 )
 
 // Options are the doors of a Log. Session and Clock are needed.
@@ -35,14 +36,16 @@ type Options struct {
 	Mask func([]byte) []byte
 }
 
-// A Log appends events to one file. It is safe for concurrent use by one process;
-// a session has one owner at a time. Make one with Open.
+// A Log appends events to one file, which is its own until Close: a session has one
+// owner at a time, in all processes. It is safe for concurrent use. Make one with
+// Open.
 type Log struct {
 	opt  Options
 	path string
 
 	mu     sync.Mutex
 	f      *os.File
+	claim  io.Closer
 	seq    int64
 	closed bool
 	// grown is closed and replaced when an event was written, to wake who follows.
@@ -51,38 +54,65 @@ type Log struct {
 
 // Open opens the file at path for appending, and makes it, and its folder's entry,
 // if it is not there. The numbers go on behind the last whole event; a torn last
-// line, which a crash left, is cut off.
+// line, which a crash left, is cut off. A file that another Log has open is CodeBusy,
+// and nothing in it is touched.
 func Open(path string, opt Options) (*Log, error) {
 	const op = "trace.open"
 	if opt.Session == "" || opt.Clock == nil {
 		panic("trace: Open needs a session and a clock")
-	}
-	seq, isNew, err := mend(path)
-	if err != nil {
-		return nil, err
 	}
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
 		return nil, fault.Wrap(err, CodeMissing, op, "open the trace %q", path).
 			WithHint("check that its folder is there and may be written")
 	}
-	if isNew { // its name must survive a power cut too
-		if err := syncDir(filepath.Dir(path)); err != nil {
-			_ = f.Close() // the first error says more
-			return nil, fault.Wrap(err, fault.Internal, op, "keep the name of the trace %q", path)
-		}
+	l := &Log{opt: opt, path: path, f: f, grown: make(chan struct{})}
+	if err := l.take(); err != nil {
+		_ = l.release() // the first error says more
+		return nil, err
 	}
-	return &Log{opt: opt, path: path, f: f, seq: seq, grown: make(chan struct{})}, nil
+	return l, nil
 }
 
-// mend reads an existing file, cuts off a torn last line, and returns the number of
-// the last event.
-func mend(path string) (seq int64, isNew bool, err error) {
+// take claims the file before it looks into it: what seems a torn line may be one that
+// somebody writes right now.
+func (l *Log) take() error {
+	const op = "trace.open"
+	c, busy, err := claim(l.f)
+	if err != nil {
+		return fault.Wrap(err, fault.Internal, op, "claim the trace %q", l.path)
+	}
+	if busy {
+		return fault.New(CodeBusy, op, "another run works in the session %q", l.opt.Session).
+			WithHint("wait for its end, or begin a session of your own")
+	}
+	l.claim = c
+	empty := false
+	if l.seq, empty, err = mend(l.path); err != nil || !empty {
+		return err
+	}
+	if err := syncDir(filepath.Dir(l.path)); err != nil { // its name must survive a power cut too
+		return fault.Wrap(err, fault.Internal, op, "keep the name of the trace %q", l.path)
+	}
+	return nil
+}
+
+// release gives the file back.
+func (l *Log) release() error {
+	err := l.f.Close()
+	if l.claim != nil {
+		if e := l.claim.Close(); err == nil {
+			err = e
+		}
+	}
+	return err
+}
+
+// mend reads the file, cuts off a torn last line, and returns the number of the last
+// event.
+func mend(path string) (seq int64, empty bool, err error) {
 	const op = "trace.open"
 	f, err := os.Open(path)
-	if os.IsNotExist(err) {
-		return 0, true, nil
-	}
 	if err != nil {
 		return 0, false, fault.Wrap(err, CodeMissing, op, "open the trace %q", path)
 	}
@@ -98,7 +128,7 @@ func mend(path string) (seq int64, isNew bool, err error) {
 	case serr != nil:
 		return 0, false, fault.Wrap(serr, fault.Internal, op, "look at the trace %q", path)
 	case info.Size() == r.whole:
-		return r.seq, false, nil
+		return r.seq, r.whole == 0, nil
 	}
 	if err := os.Truncate(path, r.whole); err != nil {
 		return 0, false, fault.Wrap(err, fault.Internal, op, "cut a torn line off the trace %q", path)
@@ -183,7 +213,7 @@ func (l *Log) Close() error {
 	l.closed = true
 	close(l.grown)
 	err := l.f.Sync()
-	if cerr := l.f.Close(); err == nil {
+	if cerr := l.release(); err == nil {
 		err = cerr
 	}
 	if err != nil {

@@ -79,16 +79,19 @@ func (a *app) run(ctx context.Context, text string, f runFlags) (err error) {
 	if err := h.cfg.override(f); err != nil {
 		return err
 	}
+	s, err := h.claim(ctx, f.session)
+	if err != nil {
+		return err
+	}
+	defer s.close()
 	door, owned, err := a.openSeam(h, f.seamFlags)
 	if err != nil {
 		return err
 	}
 	defer func() { err = closeSeam(door, owned, err) }()
-	s, err := a.openSession(ctx, h, door, f)
-	if err != nil {
+	if err := s.begin(ctx, h, door, f); err != nil {
 		return err
 	}
-	defer s.close()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	loop, err := a.loop(ctx, h, door, s, f, cancel)

@@ -27,7 +27,7 @@ const exitHelp = `Exit status:
   1    a scenario or a check failed, a bug of ours or a broken disk
   2    the command line or the input is wrong
   3    the named thing does not exist
-  4    it changed meanwhile, or the id is taken
+  4    it changed meanwhile, the id is taken, or another run has it
   5    a person, a policy or the trust table said no, or nobody was there
   6    the cassette has no answer, is missing or is damaged
   7    a budget is used up, or a model has no price under a cap
@@ -73,6 +73,7 @@ var byCode = map[string]int{
 	"CONFLICT":      exitConflict,
 	"DRAFT_":        exitConflict,
 	"ESCROW_":       exitConflict,
+	"SESSION_BUSY":  exitConflict,
 	"STALE":         exitConflict,
 	"DENIED":        exitDenied,
 	"GATE_":         exitDenied,

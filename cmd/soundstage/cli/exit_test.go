@@ -34,7 +34,7 @@ func TestEveryCodeHasAStatus(t *testing.T) {
 func TestStatus(t *testing.T) {
 	for code, want := range map[fault.Code]int{
 		"INTERNAL": 1, "STORE_DAMAGED": 1, "SCENARIO_FAILED": 1, "EXPORT_FORMAT": 2, "INVALID_INPUT": 2, "STORE_NEWER": 2,
-		"NOT_FOUND": 3, "MODEL_UNKNOWN": 3, "SESSION_NONE": 3, "STALE": 4, "DRAFT_CLOSED": 4, "GATE_NOBODY": 5, "SEAM_MISS": 6,
+		"NOT_FOUND": 3, "MODEL_UNKNOWN": 3, "SESSION_NONE": 3, "STALE": 4, "DRAFT_CLOSED": 4, "SESSION_BUSY": 4, "SESSION_BAD_ID": 2, "GATE_NOBODY": 5, "SEAM_MISS": 6,
 		"CASSETTE_DAMAGED": 6, "BUDGET_OVER_CAP": 7, "MODEL_NO_KEY": 8, "STOP_ROUNDS": 9, "STOP_CANCELLED": 130, "CANCELLED": 130,
 	} {
 		if got := status(fault.New(code, "test", "x")); got != want {

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
 
 	"github.com/soundstage-dev/soundstage/harness/fault"
@@ -32,37 +33,56 @@ func (h *house) tracing(id string) trace.Options {
 // sessions is the folder of the traces.
 func (h *house) sessions() string { return filepath.Join(h.dir, stateDir, sessionsDir) }
 
-// openSession opens a new session, or the one that the person wants to go on in.
-func (a *app) openSession(ctx context.Context, h *house, door *seam.Seam, f runFlags) (*conversation, error) {
-	c := &conversation{id: f.session, gate: trust.Mode(h.cfg.Gate)}
+// claim takes the session that the person wants to go on in for this run alone,
+// before anything else is set up. A session that begins has a name and nothing else
+// yet: nobody can know it.
+func (h *house) claim(ctx context.Context, id string) (*conversation, error) {
+	c := &conversation{id: id, gate: trust.Mode(h.cfg.Gate)}
 	if c.gate == "" {
 		c.gate = trust.Guarded
 	}
 	if c.id == "" {
 		c.id = h.clock.ID("s")
+		return c, nil
 	}
-	log, err := session.Open(ctx, h.sessions(), c.id, h.tracing(c.id))
+	path, err := session.Path(h.sessions(), c.id)
 	if err != nil {
 		return nil, err
 	}
-	c.log, c.turn = log, log.Turns+1
-	if log.New && f.session != "" {
-		_ = log.Close() // nothing was written
-		return nil, fault.New(fault.NotFound, "run", "no session %q in this studio", f.session).
+	if _, err := os.Stat(path); err != nil {
+		return nil, fault.New(fault.NotFound, "run", "no session %q in this studio", id).
 			WithHint("leave --session out to begin one")
 	}
-	if log.New {
-		_, err = log.Record(ctx, 0, trace.SessionOpened{
-			Skin: "cli", Mode: string(door.Mode()), Gate: string(c.gate), Model: h.cfg.Model, Cassette: f.cassette, Origin: "user",
-		})
-	} else {
-		c.history, err = session.History(log.Events)
-	}
+	return c, c.open(ctx, h)
+}
+
+// open opens the session's log, and closes it again on an error.
+func (c *conversation) open(ctx context.Context, h *house) error {
+	log, err := session.Open(ctx, h.sessions(), c.id, h.tracing(c.id))
 	if err != nil {
-		c.close()
-		return nil, err
+		return err
 	}
-	return c, nil
+	c.log, c.turn = log, log.Turns+1
+	if c.history, err = session.History(log.Events); err != nil {
+		c.close()
+	}
+	return err
+}
+
+// begin writes the first event of a session that has none.
+func (c *conversation) begin(ctx context.Context, h *house, door *seam.Seam, f runFlags) error {
+	if c.log == nil {
+		if err := c.open(ctx, h); err != nil {
+			return err
+		}
+	}
+	if !c.log.New {
+		return nil
+	}
+	_, err := c.log.Record(ctx, 0, trace.SessionOpened{
+		Skin: "cli", Mode: string(door.Mode()), Gate: string(c.gate), Model: h.cfg.Model, Cassette: f.cassette, Origin: "user",
+	})
+	return err
 }
 
 // abort notes a turn that could not begin.
@@ -78,7 +98,11 @@ func (c *conversation) abort(ctx context.Context, text string, cause error) erro
 	return cause
 }
 
-func (c *conversation) close() { _ = c.log.Close() } // the turn's end was synced
+func (c *conversation) close() {
+	if c.log != nil {
+		_ = c.log.Close() // the turn's end was synced
+	}
+}
 
 // facts are what is so around a turn, one line each.
 func (h *house) facts(ctx context.Context) ([]string, error) {
