@@ -3,8 +3,11 @@ package seam
 import (
 	"bytes"
 	"cmp"
+	"encoding/binary"
 	"hash/maphash"
+	"math/bits"
 	"slices"
+	"sort"
 	"strings"
 	"sync"
 
@@ -75,28 +78,19 @@ func (p *player) nearest(q *question) []int {
 	text := cassette.Quote(q.masked)
 	lane := string(cassette.Quote([]byte(q.lane)))
 	blocks := p.near.blocks(text)
-	type candidate struct {
-		episode, shared int
-		lane, unused    bool
-	}
 	best := make([]candidate, 0, candidates+1)
-	order := func(a, b candidate) int {
-		return cmp.Or(boolDesc(a.lane, b.lane), cmp.Compare(b.shared, a.shared), boolDesc(a.unused, b.unused), cmp.Compare(a.episode, b.episode))
-	}
 	for i, heads := range p.near.heads {
-		c := candidate{episode: i, lane: p.near.lanes[i] == lane, unused: !p.wasUsed(i)}
-		n := 0
-		for n < len(heads) && n < len(blocks) && heads[n] == blocks[n] {
-			n++
-		}
-		c.shared = n * blockSize
-		if len(best) == candidates && c.lane == best[candidates-1].lane && c.shared+blockSize < best[candidates-1].shared {
+		c := candidate{episode: i, lane: p.near.lanes[i] == lane, shared: sharedBlocks(heads, blocks) * blockSize}
+		full := len(best) == candidates
+		if full && c.lane == best[candidates-1].lane && c.shared+blockSize < best[candidates-1].shared {
 			continue // the rest of a block cannot make up for it
 		}
-		body := p.near.bodies[i]
-		c.shared += commonPrefix(body[c.shared:], text[c.shared:])
-		at, _ := slices.BinarySearchFunc(best, c, order)
-		if at < candidates {
+		c.shared += commonPrefix(p.near.bodies[i][c.shared:], text[c.shared:])
+		if full && c.lane == best[candidates-1].lane && c.shared < best[candidates-1].shared {
+			continue
+		}
+		c.unused = !p.wasUsed(i)
+		if at, _ := slices.BinarySearchFunc(best, c, candidate.order); at < candidates {
 			best = slices.Insert(best, at, c)
 			best = best[:min(len(best), candidates)]
 		}
@@ -106,6 +100,26 @@ func (p *player) nearest(q *question) []int {
 		out[i] = c.episode
 	}
 	return out
+}
+
+// A candidate is an episode that may be the nearest.
+type candidate struct {
+	episode, shared int // shared: bytes that the bodies have in common at the beginning
+	lane, unused    bool
+}
+
+func (c candidate) order(o candidate) int {
+	return cmp.Or(boolDesc(c.lane, o.lane), cmp.Compare(o.shared, c.shared), boolDesc(c.unused, o.unused), cmp.Compare(c.episode, o.episode))
+}
+
+// sharedBlocks is how many blocks are equal from the beginning. A hash covers all
+// before it, so that it is found by halving.
+func sharedBlocks(a, b []uint64) int {
+	n := min(len(a), len(b))
+	if n == 0 || a[n-1] == b[n-1] {
+		return n
+	}
+	return sort.Search(n, func(i int) bool { return a[i] != b[i] })
 }
 
 func boolDesc(a, b bool) int {
@@ -123,14 +137,21 @@ func (p *player) wasUsed(i int) bool {
 	return slices.Index(q.episodes, i) < int(q.used.Load())
 }
 
+// commonPrefix is how many bytes two texts share at the beginning, found eight at a
+// time.
 func commonPrefix(a, b []byte) int {
 	n := min(len(a), len(b))
-	for i := range n {
-		if a[i] != b[i] {
-			return i
+	a, b = a[:n], b[:n]
+	i := 0
+	for ; i+8 <= n; i += 8 {
+		if x := binary.LittleEndian.Uint64(a[i:]) ^ binary.LittleEndian.Uint64(b[i:]); x != 0 {
+			return i + bits.TrailingZeros64(x)/8
 		}
 	}
-	return n
+	for i < n && a[i] == b[i] {
+		i++
+	}
+	return i
 }
 
 // A comparison is a question beside an episode.
