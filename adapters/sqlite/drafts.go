@@ -52,6 +52,19 @@ func (s *Store) GetDraft(ctx context.Context, id string) (draft.Draft, error) {
 	return decode[draft.Draft](doc, op)
 }
 
+// CountDrafts implements [draft.Drafts].
+func (s *Store) CountDrafts(ctx context.Context) (n int64, err error) {
+	const op = "sqlite.count_drafts"
+	db, err := s.use(ctx, op)
+	if err != nil {
+		return 0, err
+	}
+	if err := db.QueryRowContext(ctx, "SELECT count(*) FROM drafts").Scan(&n); err != nil {
+		return 0, s.broken(err, op)
+	}
+	return n, nil
+}
+
 // ListDrafts implements [draft.Drafts].
 func (s *Store) ListDrafts(ctx context.Context, all bool) ([]draft.Draft, error) {
 	return list[draft.Draft](ctx, s, "sqlite.list_drafts",

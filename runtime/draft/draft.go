@@ -109,6 +109,8 @@ type Drafts interface {
 	// ListDrafts returns those that are open or applying, or all of them, newest
 	// first, by Created and then by id.
 	ListDrafts(ctx context.Context, all bool) ([]Draft, error)
+	// CountDrafts is how many there are, closed ones too.
+	CountDrafts(ctx context.Context) (int64, error)
 }
 
 // The codes of this package.

@@ -3,6 +3,7 @@ package draft
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"strings"
 
 	"github.com/soundstage-dev/soundstage/harness/canon"
@@ -138,11 +139,20 @@ func (s *Service) begin(ctx context.Context, owner string, p Proposal) (Draft, e
 		Ops: []Op{p.Op}, State: Open, Created: now, Updated: now,
 	}
 	d.Proposed.Revision = baseline.Revision
-	// A clock that counts its ids begins anew in each process: skip what is taken.
-	const tries = 10_000
-	var err error
+	return s.name(ctx, d)
+}
+
+// name gives a new draft the studio's next number. An id from the clock would stand in
+// the next prompt and be another one in every replay.
+func (s *Service) name(ctx context.Context, d Draft) (Draft, error) {
+	n, err := s.ds.CountDrafts(ctx)
+	if err != nil {
+		return Draft{}, err
+	}
+	const tries = 1_000 // others may be naming drafts at the same time
 	for range tries {
-		d.ID = s.clk.ID("d")
+		n++
+		d.ID = fmt.Sprintf("d-%04d", n)
 		if err = s.ds.PutDraft(ctx, d); fault.CodeOf(err) != fault.Conflict {
 			break
 		}

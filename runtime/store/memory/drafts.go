@@ -49,6 +49,13 @@ func (s *Store) draft(id string) (draft.Draft, error) {
 	return d, err
 }
 
+// CountDrafts implements [draft.Drafts].
+func (s *Store) CountDrafts(ctx context.Context) (int64, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return int64(len(s.drafts)), ctx.Err()
+}
+
 // ListDrafts implements [draft.Drafts].
 func (s *Store) ListDrafts(ctx context.Context, all bool) ([]draft.Draft, error) {
 	if err := ctx.Err(); err != nil {

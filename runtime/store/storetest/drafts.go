@@ -87,6 +87,9 @@ func testListDrafts(t *testing.T, ds draft.Drafts) {
 			t.Fatal(err)
 		}
 	}
+	if n, err := ds.CountDrafts(t.Context()); n != int64(len(states)) || err != nil {
+		t.Errorf("CountDrafts = %d, %v, want %d", n, err, len(states))
+	}
 	for all, want := range map[bool]string{true: "d-6 d-5 d-4 d-3 d-2 d-1 d-0", false: "d-6 d-2 d-0"} {
 		list, err := ds.ListDrafts(t.Context(), all)
 		if err != nil {
