@@ -130,7 +130,7 @@ func (a *app) cmdCassetteLs() *cobra.Command {
 			return a.print(out, func(w io.Writer) {
 				t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 				for _, r := range out.Cassettes {
-					fmt.Fprintf(t, "%s\t%s\t%d episodes\t%d bytes\n", r.Name, r.Origin, r.Episodes, r.Bytes)
+					fmt.Fprintf(t, "%s\t%s\t%s\t%d bytes\n", r.Name, r.Origin, count(r.Episodes, "episode"), r.Bytes)
 				}
 				_ = t.Flush() // to a writer that was checked when it was opened
 				if len(out.Cassettes) == 0 {
@@ -160,9 +160,13 @@ func (a *app) cmdCassetteShow() *cobra.Command {
 				out.List = append(out.List, showEpisode(i+1, e))
 			}
 			return a.print(out, func(w io.Writer) {
-				fmt.Fprintf(w, "%s: %s, %d episodes, rules %s\n", row.Name, row.Origin, row.Episodes, strings.Join(row.Rules, " "))
+				fmt.Fprintf(w, "%s: %s, %s, rules %s\n", row.Name, row.Origin, count(row.Episodes, "episode"), strings.Join(row.Rules, " "))
 				for _, r := range out.List {
-					fmt.Fprintf(w, "\n%d  %s %s  → %d, %d chunks %s\n", r.Line, r.Method, r.URL, r.Status, r.Chunks, r.End)
+					came := fmt.Sprintf("%d, %s", r.Status, count(r.Chunks, "chunk"))
+					if r.End != "" {
+						came += ", " + r.End
+					}
+					fmt.Fprintf(w, "\n%d  %s %s  → %s\n", r.Line, r.Method, r.URL, came)
 					fmt.Fprintf(w, "   key %.12s  model %s  origin %s  %s\n", r.Key, r.Model, r.Origin, r.At)
 					fmt.Fprintf(w, "   > %s\n   < %s\n", oneLine(r.Request), oneLine(r.Response))
 				}
@@ -218,7 +222,11 @@ func (a *app) cmdCassetteVerify() *cobra.Command {
 				out.Episodes += row.Episodes
 			}
 			return a.print(out, func(w io.Writer) {
-				fmt.Fprintf(w, "%d cassettes, %d episodes: whole\n", out.Cassettes, out.Episodes)
+				if out.Cassettes == 0 {
+					fmt.Fprintf(w, "no cassettes below %s\n", cassettesDir)
+					return
+				}
+				fmt.Fprintf(w, "%s, %s: whole\n", count(out.Cassettes, "cassette"), count(out.Episodes, "episode"))
 			})
 		},
 	}
