@@ -79,6 +79,9 @@ func (a *app) run(ctx context.Context, text string, f runFlags) (err error) {
 	if err := h.cfg.override(f); err != nil {
 		return err
 	}
+	if err := h.settleLost(ctx); err != nil {
+		return err
+	}
 	s, err := h.claim(ctx, f.session)
 	if err != nil {
 		return err
