@@ -284,6 +284,10 @@ func (s *Service) HandOver(ctx context.Context, id, to string) (Draft, error) {
 	return s.put(ctx, d)
 }
 
+// Ready says whether the caller may decide on d: it is their own, and has no
+// outcome yet.
+func (s *Service) Ready(caller string, d Draft) error { return mine("draft.ready", caller, d) }
+
 // mine says whether the caller may decide on d.
 func mine(op, caller string, d Draft) error {
 	switch {
