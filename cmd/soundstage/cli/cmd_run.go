@@ -143,12 +143,34 @@ func (a *app) report(s *conversation, door *seam.Seam, out agent.Outcome) error 
 	switch {
 	case door.Err() != nil:
 		return door.Err()
-	case out.Label == agent.Discarded || out.Err == nil:
+	case out.Label == agent.Discarded:
 		return nil
-	case out.Guidance != "" && fault.HintOf(out.Err) == "":
-		return fault.Wrap(out.Err, fault.CodeOf(out.Err), "run", "the turn ended %s", out.Label).WithHint("%s", out.Guidance)
+	case out.Err == nil:
+		return unapplied("run", out.Receipts...)
 	}
-	return out.Err
+	hint := fault.HintOf(out.Err)
+	if hint == "" {
+		hint = out.Guidance
+	}
+	code := fault.CodeOf(out.Err)
+	if strings.Contains(out.Text, "("+string(code)+")") { // the person was told why just now
+		return fault.New(code, "run", "the turn ended %s", out.Label).WithHint("%s", hint)
+	}
+	return fault.Wrap(out.Err, code, "run", "the turn ended %s", out.Label).WithHint("%s", hint)
+}
+
+// unapplied is the error of the first receipt that says that a draft could not be
+// saved; nil where there is none.
+func unapplied(op string, receipts ...draft.Receipt) error {
+	for _, c := range receipts {
+		switch c.Outcome {
+		case draft.Stale:
+			return fault.New(fault.Stale, op, "draft %s is stale: %s", c.Draft, c.Detail).WithHint("make the change again, over what is there now")
+		case draft.Failed:
+			return fault.New(fault.Internal, op, "draft %s failed: %s", c.Draft, c.Detail).WithHint("look at the piece: soundstage piece history %s", c.Target)
+		}
+	}
+	return nil
 }
 
 func writeRun(w io.Writer, r runResult) {
@@ -156,7 +178,7 @@ func writeRun(w io.Writer, r runResult) {
 		fmt.Fprintln(w, strings.TrimRight(r.Text, "\n"))
 	}
 	for _, id := range r.Open {
-		fmt.Fprintf(w, "open: draft %s\n", id)
+		fmt.Fprintf(w, "open: draft %s; to decide on it: soundstage tool call change.apply '{\"draft\":%q}'\n", id, id)
 	}
 	paid := "paid"
 	if r.Saved {

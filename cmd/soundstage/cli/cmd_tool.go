@@ -121,7 +121,7 @@ func (a *app) cmdToolCall() *cobra.Command {
 		Use:   "call TOOL [JSON]",
 		Short: "Run one tool through the gate, as the person at the terminal",
 		Long: `Call runs a tool as you: what the gate would ask, it asks here. A draft that an agent's
-session left open can be applied this way; that hands it over to you.`,
+session left open can be applied or discarded this way; that hands it over to you.`,
 		Example: `  soundstage tool call studio.list
   soundstage tool call change.apply '{"draft":"d-0001"}'`,
 		Args: cobra.RangeArgs(1, 2),
@@ -152,35 +152,61 @@ func (a *app) callTool(ctx context.Context, h *house, mode trust.Mode, name, inp
 	case gate.Refused:
 		return d.Err
 	case gate.Asked:
-		ctx, cancel := context.WithCancel(ctx)
-		defer cancel()
-		q := *d.Question
-		q.MayRemember = false // this gate is gone with the call
-		answer := newTerminal(a.doors.Stdin, a.doors.Stderr, cancel).Ask(ctx, q)
-		if ctx.Err() != nil {
-			return fault.New(fault.Cancelled, "tool.call", "%s was cancelled, and did not run", d.Request.Tool)
+		var no bool
+		if res, no, err = a.askTool(ctx, h, g, d); no {
+			return a.callTool(ctx, h, mode, "change.discard", discardOf(d.Request))
 		}
-		if answer.By == gate.Person && answer.Choice != gate.No {
-			if err := h.handOver(ctx, d.Request); err != nil {
-				return err
-			}
-		}
-		res, err = g.Resume(ctx, *d.Question, answer)
 	default:
-		res, err = g.Run(ctx, d)
+		if err = h.handOver(ctx, d.Request); err == nil {
+			res, err = g.Run(ctx, d)
+		}
 	}
 	if err != nil {
 		return err
+	}
+	if res.Receipt != nil {
+		if err := unapplied("tool.call", *res.Receipt); err != nil {
+			return err
+		}
 	}
 	out := toolCalled{Tool: d.Request.Tool, Text: res.Text, Result: res.Structured, Handle: res.Handle}
 	return a.print(out, func(w io.Writer) { fmt.Fprintf(w, "%s\n", indent([]byte(res.Text))) })
 }
 
-// handOver makes a draft the person's own, who just said yes to it at the terminal.
-// An agent has no way to this.
+// askTool puts the question to the person at the terminal, and goes on with the
+// answer. discard says that they were shown a draft and do not want it.
+func (a *app) askTool(ctx context.Context, h *house, g *gate.Gate, d gate.Decision) (res tool.Result, discard bool, err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	q := *d.Question
+	q.MayRemember = false // this gate is gone with the call
+	answer := newTerminal(a.doors.Stdin, a.doors.Stderr, cancel).Ask(ctx, q)
+	switch {
+	case ctx.Err() != nil:
+		return res, false, fault.New(fault.Cancelled, "tool.call", "%s was cancelled, and did not run", d.Request.Tool)
+	case answer.By == gate.Person && answer.Choice != gate.No:
+		if err := h.handOver(ctx, d.Request); err != nil {
+			return res, false, err
+		}
+	}
+	res, err = g.Resume(ctx, *d.Question, answer)
+	return res, answer.By == gate.Person && answer.Choice == gate.No && q.Review != nil, err
+}
+
+// discardOf is the input that discards the draft of an apply.
+func discardOf(apply gate.Request) string {
+	var in studio.DiscardIn
+	_ = json.Unmarshal(apply.Input, &in) // it was checked against the schema
+	in.Reason = "a person said no"
+	b, _ := json.Marshal(in) // two texts
+	return string(b)
+}
+
+// handOver makes a draft the person's own, who decides on it at the terminal. An agent
+// has no way to this.
 func (h *house) handOver(ctx context.Context, r gate.Request) error {
 	var in studio.DraftIn
-	if r.Tool != "change.apply" {
+	if r.Tool != "change.apply" && r.Tool != "change.discard" {
 		return nil
 	}
 	if err := json.Unmarshal(r.Input, &in); err != nil {
