@@ -174,7 +174,7 @@ func unapplied(op string, receipts ...draft.Receipt) error {
 }
 
 func writeRun(w io.Writer, r runResult) {
-	if r.Text != "" {
+	if r.Text != "" && r.Label != agent.Failed { // what failed is said once, as the error
 		fmt.Fprintln(w, strings.TrimRight(r.Text, "\n"))
 	}
 	for _, id := range r.Open {
