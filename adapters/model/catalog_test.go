@@ -108,8 +108,10 @@ func TestPrice(t *testing.T) {
 		{catwalk.Model{}, nil},
 		{catwalk.Model{CostPer1MInCached: 1, CostPer1MOutCached: 1}, nil},
 		{catwalk.Model{CostPer1MIn: 0.075, CostPer1MOut: 0.3}, &port.Price{Input: 75_000, Output: 300_000, CacheRead: 75_000, CacheWrite: 75_000}},
-		{catwalk.Model{CostPer1MIn: 1.1, CostPer1MOut: 4.4, CostPer1MInCached: 1.375, CostPer1MOutCached: 0.11},
-			&port.Price{Input: 1_100_000, Output: 4_400_000, CacheRead: 110_000, CacheWrite: 1_375_000}},
+		{
+			catwalk.Model{CostPer1MIn: 1.1, CostPer1MOut: 4.4, CostPer1MInCached: 1.375, CostPer1MOutCached: 0.11},
+			&port.Price{Input: 1_100_000, Output: 4_400_000, CacheRead: 110_000, CacheWrite: 1_375_000},
+		},
 		// 0.0000005 dollars are half a pico-dollar a token: away from zero.
 		{catwalk.Model{CostPer1MIn: 5e-7, CostPer1MOut: 4e-7}, &port.Price{Input: 1, Output: 0, CacheRead: 1, CacheWrite: 1}},
 	} {
@@ -139,10 +141,15 @@ func TestClamp(t *testing.T) {
 		have []string
 		is   string
 	}{
-		{"medium", nil, ""}, {"", []string{"low"}, ""}, {"silly", []string{"low"}, ""},
-		{"medium", []string{"low", "high"}, "low"}, {"high", []string{"low", "medium"}, "medium"},
-		{"none", []string{"minimal", "low"}, "minimal"}, {"none", []string{"none", "low"}, "none"},
-		{"low", []string{"medium", "high"}, "medium"}, {"high", []string{"xhigh", "max"}, "xhigh"},
+		{"medium", nil, ""},
+		{"", []string{"low"}, ""},
+		{"silly", []string{"low"}, ""},
+		{"medium", []string{"low", "high"}, "low"},
+		{"high", []string{"low", "medium"}, "medium"},
+		{"none", []string{"minimal", "low"}, "minimal"},
+		{"none", []string{"none", "low"}, "none"},
+		{"low", []string{"medium", "high"}, "medium"},
+		{"high", []string{"xhigh", "max"}, "xhigh"},
 	} {
 		if got := clamp(c.want, c.have); got != c.is {
 			t.Errorf("%q of %q: %q, want %q", c.want, c.have, got, c.is)

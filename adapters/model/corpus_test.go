@@ -158,8 +158,10 @@ func parse(t *testing.T, s *seam.Seam, e cassette.Episode, f family, id string) 
 		}
 		return resp, err
 	}))
-	en := entry{provider: string(f), model: id, family: f, baseURL: map[bool]string{true: "http://compat.invalid/v1"}[f == familyCompat],
-		info: port.Info{Ref: string(f) + "/" + id, MaxOutput: 4096}}
+	en := entry{
+		provider: string(f), model: id, family: f, baseURL: map[bool]string{true: "http://compat.invalid/v1"}[f == familyCompat],
+		info: port.Info{Ref: string(f) + "/" + id, MaxOutput: 4096},
+	}
 	acc := Access{Key: placeholder}
 	lm, err := dial(t.Context(), en, acc, client(cfg.Client, en.dress(acc, cfg.Clock)))
 	if err != nil {

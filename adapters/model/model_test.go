@@ -88,8 +88,10 @@ func hello() port.Request {
 		System:    []port.Part{{Kind: port.Text, Text: "be brief", Cache: true}},
 		Messages:  []port.Message{{Role: port.User, Parts: []port.Part{{Kind: port.Text, Text: "hello"}}}},
 		MaxOutput: 1000,
-		Tools: []port.ToolSpec{{Name: "studio_list", Description: "lists",
-			Schema: []byte(`{"type":"object","required":["kind"],"properties":{"kind":{"type":"string"},"a":{"type":"integer","maximum":9007199254740993}},"additionalProperties":false}`)}},
+		Tools: []port.ToolSpec{{
+			Name: "studio_list", Description: "lists",
+			Schema: []byte(`{"type":"object","required":["kind"],"properties":{"kind":{"type":"string"},"a":{"type":"integer","maximum":9007199254740993}},"additionalProperties":false}`),
+		}},
 	}
 }
 

@@ -66,8 +66,10 @@ func expected(e cassette.Episode, d dialect) reading {
 				}
 			}
 			if u := v.Get("usageMetadata"); u.Get("totalTokenCount").Int() > 0 {
-				r.Usage = [3]int64{u.Get("promptTokenCount").Int() + u.Get("toolUsePromptTokenCount").Int(),
-					u.Get("candidatesTokenCount").Int() + u.Get("thoughtsTokenCount").Int(), u.Get("cachedContentTokenCount").Int()}
+				r.Usage = [3]int64{
+					u.Get("promptTokenCount").Int() + u.Get("toolUsePromptTokenCount").Int(),
+					u.Get("candidatesTokenCount").Int() + u.Get("thoughtsTokenCount").Int(), u.Get("cachedContentTokenCount").Int(),
+				}
 			}
 		default:
 			readChat(&r, v, names, arg)

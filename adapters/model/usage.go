@@ -45,8 +45,10 @@ func (t *tally) anthropic(v gjson.Result, final bool) {
 		name string
 		to   *int64
 	}{
-		{"input_tokens", &u.Input}, {"output_tokens", &u.Output},
-		{"cache_read_input_tokens", &u.CacheRead}, {"cache_creation_input_tokens", &u.CacheWrite},
+		{"input_tokens", &u.Input},
+		{"output_tokens", &u.Output},
+		{"cache_read_input_tokens", &u.CacheRead},
+		{"cache_creation_input_tokens", &u.CacheWrite},
 	} {
 		if n := v.Get(f.name); n.Type == gjson.Number {
 			*f.to = n.Int()

@@ -138,8 +138,12 @@ func TestEqual(t *testing.T) {
 		want bool
 	}{
 		{`{"a":1,"b":[true]}`, `{ "b":[true], "a":1 }`, true},
-		{`"\u0041"`, `"A"`, true}, {`1.0`, `1`, false}, {`[1,2]`, `[2,1]`, false},
-		{`{"a":1}`, `{"b":1}`, false}, {`{"a":1,"a":2}`, `{"a":2}`, true}, {`null`, `0`, false},
+		{`"\u0041"`, `"A"`, true},
+		{`1.0`, `1`, false},
+		{`[1,2]`, `[2,1]`, false},
+		{`{"a":1}`, `{"b":1}`, false},
+		{`{"a":1,"a":2}`, `{"a":2}`, true},
+		{`null`, `0`, false},
 	}
 	for _, tt := range tests {
 		a, _ := ParseTree([]byte(tt.a))

@@ -27,11 +27,15 @@ func episode(name string) cassette.Episode {
 	return cassette.Episode{
 		Key: hash("key " + name), Raw: hash("raw " + name), Lane: "main/1", Kind: "http",
 		Origin: cassette.Scripted, Model: "anthropic/claude", At: "2026-01-02",
-		Request: cassette.Request{Method: "POST", URL: "https://api.example.com/v1/messages?a=1;b=2",
+		Request: cassette.Request{
+			Method: "POST", URL: "https://api.example.com/v1/messages?a=1;b=2",
 			Header: http.Header{"Content-Type": {"application/json"}, "X-Two": {"a", "b"}},
-			Body:   []byte(`{"messages":[{"role":"user","content":"` + name + `"}]}`)},
-		Response: cassette.Response{Status: 200, Header: http.Header{"Content-Type": {"text/event-stream"}}, Body: body,
-			Chunks: []cassette.Chunk{{AtMS: 3, Len: 10}, {AtMS: 31, Len: len(body) - 10}}, Duration: 1200 * time.Millisecond},
+			Body:   []byte(`{"messages":[{"role":"user","content":"` + name + `"}]}`),
+		},
+		Response: cassette.Response{
+			Status: 200, Header: http.Header{"Content-Type": {"text/event-stream"}}, Body: body,
+			Chunks: []cassette.Chunk{{AtMS: 3, Len: 10}, {AtMS: 31, Len: len(body) - 10}}, Duration: 1200 * time.Millisecond,
+		},
 	}
 }
 

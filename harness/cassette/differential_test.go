@@ -85,10 +85,14 @@ func same(e *cassette.Episode, v *govcr.Interaction) error {
 		return h
 	}
 	want := govcr.Interaction{
-		Request: govcr.Request{Body: stored(e.Request.Body), Form: url.Values{}, Headers: headers(e.Request.Header),
-			URL: e.Request.URL, Method: e.Request.Method},
-		Response: govcr.Response{Body: stored(e.Response.Body), Headers: headers(e.Response.Header),
-			Status: v.Status, Code: e.Response.Status, Duration: e.Response.Duration},
+		Request: govcr.Request{
+			Body: stored(e.Request.Body), Form: url.Values{}, Headers: headers(e.Request.Header),
+			URL: e.Request.URL, Method: e.Request.Method,
+		},
+		Response: govcr.Response{
+			Body: stored(e.Response.Body), Headers: headers(e.Response.Header),
+			Status: v.Status, Code: e.Response.Status, Duration: e.Response.Duration,
+		},
 	}
 	if !reflect.DeepEqual(&want, v) {
 		return fmt.Errorf("go-vcr reads\n%#v\nwant\n%#v", v, &want)

@@ -83,12 +83,17 @@ type requestJSON struct {
 // encodeLine writes an episode as a line with its line feed. The episode has
 // been checked.
 func encodeLine(e *Episode) ([]byte, error) {
-	j := lineJSON{Kind: e.Kind, Lane: e.Lane, Origin: e.Origin, Model: e.Model, At: e.At,
+	j := lineJSON{
+		Kind: e.Kind, Lane: e.Lane, Origin: e.Origin, Model: e.Model, At: e.At,
 		End: e.Response.End, Error: e.Response.Error, Chunks: e.Response.Chunks,
-		Response: responseJSON{Headers: fullHeader(e.Response.Header), Status: statusText(e.Response.Status),
-			Code: e.Response.Status, Duration: e.Response.Duration.String()},
-		Request: &requestJSON{Form: map[string][]string{}, Headers: fullHeader(e.Request.Header),
-			URL: e.Request.URL, Method: e.Request.Method},
+		Response: responseJSON{
+			Headers: fullHeader(e.Response.Header), Status: statusText(e.Response.Status),
+			Code: e.Response.Status, Duration: e.Response.Duration.String(),
+		},
+		Request: &requestJSON{
+			Form: map[string][]string{}, Headers: fullHeader(e.Request.Header),
+			URL: e.Request.URL, Method: e.Request.Method,
+		},
 	}
 	response, request := j.text("response", e.Response.Body), j.text("request", e.Request.Body)
 	raw := e.Raw

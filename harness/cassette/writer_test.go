@@ -318,8 +318,15 @@ func TestAppendRefuses(t *testing.T) {
 		}
 	}
 	for _, h := range []cassette.Header{
-		{Rules: []string{"a b"}}, {Rules: []string{""}}, {Rules: make([]string, 65)}, {KeyVersion: -1}, {Origin: "heard"},
-		{Prices: []byte(`{"a": 1}`)}, {Prices: []byte(`[]`)}, {Prices: []byte(`{"a":1,"a":2}`)}, {Prices: []byte("{\"\x7f\":1}")},
+		{Rules: []string{"a b"}},
+		{Rules: []string{""}},
+		{Rules: make([]string, 65)},
+		{KeyVersion: -1},
+		{Origin: "heard"},
+		{Prices: []byte(`{"a": 1}`)},
+		{Prices: []byte(`[]`)},
+		{Prices: []byte(`{"a":1,"a":2}`)},
+		{Prices: []byte("{\"\x7f\":1}")},
 		{Prices: []byte(`{"` + strings.Repeat("a", 300) + `":1}`)},
 	} {
 		if _, err := cassette.Create(path+"2", h); fault.CodeOf(err) != fault.Invalid {

@@ -41,20 +41,32 @@ func TestAMissExplainsItself(t *testing.T) {
 		nearest               int
 		want                  []string
 	}{
-		{name: "a changed text", body: turn("one", "yes", "three"), nearest: 1,
-			want: []string{`/messages/2/content/0/text: recorded "two", sent "three"`}},
-		{name: "a message more", body: turn("one", "yes", "two", "ok"), nearest: 1,
-			want: []string{`/messages/3: recorded nothing, sent {"content":[{"text":"ok","type":"text"}],"role":"assistant"}`}},
-		{name: "a changed schema", body: strings.Replace(turn("one"), `"b","input_schema":{"type":"object"}`, `"b","input_schema":{"type":"array"}`, 1), nearest: 0,
-			want: []string{`/tools/1/input_schema/type: recorded "object", sent "array"`}},
-		{name: "a tool less", body: strings.Replace(turn("one"), `{"name":"a","input_schema":{"type":"object"}},`, "", 1), nearest: 0,
-			want: []string{`/tools/0: recorded {"input_schema":{"type":"object"},"name":"a"}, sent nothing`}},
-		{name: "a field more and one less", body: strings.Replace(turn("other"), `"system":"be kind"`, `"top_k":5`, 1), nearest: 2,
-			want: []string{`/system: recorded "be kind", sent nothing`, `/top_k: recorded nothing, sent 5`}},
+		{
+			name: "a changed text", body: turn("one", "yes", "three"), nearest: 1,
+			want: []string{`/messages/2/content/0/text: recorded "two", sent "three"`},
+		},
+		{
+			name: "a message more", body: turn("one", "yes", "two", "ok"), nearest: 1,
+			want: []string{`/messages/3: recorded nothing, sent {"content":[{"text":"ok","type":"text"}],"role":"assistant"}`},
+		},
+		{
+			name: "a changed schema", body: strings.Replace(turn("one"), `"b","input_schema":{"type":"object"}`, `"b","input_schema":{"type":"array"}`, 1), nearest: 0,
+			want: []string{`/tools/1/input_schema/type: recorded "object", sent "array"`},
+		},
+		{
+			name: "a tool less", body: strings.Replace(turn("one"), `{"name":"a","input_schema":{"type":"object"}},`, "", 1), nearest: 0,
+			want: []string{`/tools/0: recorded {"input_schema":{"type":"object"},"name":"a"}, sent nothing`},
+		},
+		{
+			name: "a field more and one less", body: strings.Replace(turn("other"), `"system":"be kind"`, `"top_k":5`, 1), nearest: 2,
+			want: []string{`/system: recorded "be kind", sent nothing`, `/top_k: recorded nothing, sent 5`},
+		},
 		{name: "the end of a long text", body: turn(long + "END"), nearest: 3, want: []string{`end"`, `END"`, "…"}},
 		{name: "its own lane first", body: turn("critic"), lane: "critic", nearest: 4, want: []string{`recorded "criticise", sent "critic"`}},
-		{name: "another url", url: "https://api.anthropic.com/v1/messages?beta=true", body: turn("one"), nearest: 0,
-			want: []string{`url: recorded "https://api.anthropic.com/v1/messages", sent "https://api.anthropic.com/v1/messages?beta=true"`}},
+		{
+			name: "another url", url: "https://api.anthropic.com/v1/messages?beta=true", body: turn("one"), nearest: 0,
+			want: []string{`url: recorded "https://api.anthropic.com/v1/messages", sent "https://api.anthropic.com/v1/messages?beta=true"`},
+		},
 		{name: "not JSON", url: "https://h/form", body: "a=1&b=3", nearest: 5, want: []string{`body: recorded a=1&b=2, sent a=1&b=3`}},
 	}
 	for _, tt := range tests {

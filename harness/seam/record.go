@@ -181,8 +181,12 @@ func (r *recorder) check(e *cassette.Episode) error {
 		text []byte
 	}
 	parts := []part{
-		{"request.url", []byte(e.Request.URL)}, {"request.body", e.Request.Body}, {"response.body", e.Response.Body},
-		{"response.error", []byte(e.Response.Error)}, {"lane", []byte(e.Lane)}, {"model", []byte(e.Model)},
+		{"request.url", []byte(e.Request.URL)},
+		{"request.body", e.Request.Body},
+		{"response.body", e.Response.Body},
+		{"response.error", []byte(e.Response.Error)},
+		{"lane", []byte(e.Lane)},
+		{"model", []byte(e.Model)},
 	}
 	for where, h := range map[string]http.Header{"request.header ": e.Request.Header, "response.header ": e.Response.Header} {
 		for name, values := range h {

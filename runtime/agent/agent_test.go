@@ -36,8 +36,10 @@ func TestAnAnswer(t *testing.T) {
 
 func TestTheRequest(t *testing.T) {
 	w := newWorld(t, say{text: "ok"})
-	in := agent.Input{Turn: 3, Text: "hello", Facts: []string{"Ada is open.", "It is noon."},
-		History: []model.Message{{Role: model.User, Parts: []model.Part{{Kind: model.Text, Text: "before"}}}}}
+	in := agent.Input{
+		Turn: 3, Text: "hello", Facts: []string{"Ada is open.", "It is noon."},
+		History: []model.Message{{Role: model.User, Parts: []model.Part{{Kind: model.Text, Text: "before"}}}},
+	}
 	out, err := agent.New(w.opts).Turn(t.Context(), in)
 	if err != nil {
 		t.Fatal(err)

@@ -46,8 +46,10 @@ func TestRetries(t *testing.T) {
 }
 
 func TestACutReplyRunsNothing(t *testing.T) {
-	w := newWorld(t, say{calls: []string{edit}}, say{text: "Now", calls: []string{"test_say {}"}, cut: true,
-		err: fault.Wrap(&model.HTTPError{Status: 200, Partial: model.Usage{State: model.Partial, Input: 5}}, model.CodeStreamCut, "model.stream", "cut")})
+	w := newWorld(t, say{calls: []string{edit}}, say{
+		text: "Now", calls: []string{"test_say {}"}, cut: true,
+		err: fault.Wrap(&model.HTTPError{Status: 200, Partial: model.Usage{State: model.Partial, Input: 5}}, model.CodeStreamCut, "model.stream", "cut"),
+	})
 	out := w.turn(t.Context())
 	if out.Label != agent.Failed || fault.CodeOf(out.Err) != model.CodeStreamCut || fmt.Sprint(w.ran) != "[character.identity.update]" || fmt.Sprint(out.Open) != "[d-1]" {
 		t.Errorf("outcome %+v, ran %v", out, w.ran)

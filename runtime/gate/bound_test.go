@@ -95,8 +95,10 @@ func TestEqualKeysNeverOverlap(t *testing.T) {
 					now.Add(-1)
 					return tool.Reply[struct{}]{}, nil
 				})
-			g := gate.New(gate.Options{Registry: tool.NewRegistry(slow), Table: trust.NewTable(trust.Row{ID: "a.slow", Class: trust.Read}),
-				Clock: clock.NewFixed(clock.Epoch), Locks: locks})
+			g := gate.New(gate.Options{
+				Registry: tool.NewRegistry(slow), Table: trust.NewTable(trust.Row{ID: "a.slow", Class: trust.Read}),
+				Clock: clock.NewFixed(clock.Epoch), Locks: locks,
+			})
 			return func(id string) {
 				r := request("a.slow", fmt.Sprintf(`{"id":%q}`, id))
 				r.Session = session

@@ -19,8 +19,10 @@ const CodePrice fault.Code = "MODEL_PRICES"
 func (p Price) Cost(u Usage) int64 {
 	var sum uint64
 	for _, x := range [][2]int64{
-		{u.Input, p.Input}, {u.Output, p.Output},
-		{u.CacheRead, p.CacheRead}, {u.CacheWrite, p.CacheWrite},
+		{u.Input, p.Input},
+		{u.Output, p.Output},
+		{u.CacheRead, p.CacheRead},
+		{u.CacheWrite, p.CacheWrite},
 	} {
 		hi, lo := bits.Mul64(uint64(max(x[0], 0)), uint64(max(x[1], 0)))
 		s, carry := bits.Add64(sum, lo, 0)

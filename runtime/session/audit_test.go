@@ -56,8 +56,11 @@ func journey(t *testing.T) (dir string, b books, reserved, settled ledger.Row, r
 		t.Fatal(err)
 	}
 	steps = []step{
-		{1, trace.TurnOpened{Input: "x"}}, {1, trace.ModelRequested{Row: &reserved}}, {1, trace.CostSettled{Row: settled}},
-		{1, trace.DraftSettled{Receipt: r}}, {1, trace.TurnClosed{}},
+		{1, trace.TurnOpened{Input: "x"}},
+		{1, trace.ModelRequested{Row: &reserved}},
+		{1, trace.CostSettled{Row: settled}},
+		{1, trace.DraftSettled{Receipt: r}},
+		{1, trace.TurnClosed{}},
 	}
 	return t.TempDir(), b, reserved, settled, r, steps
 }

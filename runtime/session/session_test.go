@@ -106,7 +106,8 @@ assistant: text("hello")
 		{"calls in the provider's order, text beside them", []step{
 			{1, trace.TurnOpened{Input: "hi"}},
 			{1, replied(say("let me see"), call("a", "x_y"), call("b", "x_y"))},
-			{1, trace.ToolCalled{Call: "a"}}, {1, trace.ToolCalled{Call: "b"}},
+			{1, trace.ToolCalled{Call: "a"}},
+			{1, trace.ToolCalled{Call: "b"}},
 			{1, finished("b", false, "no")},
 			{1, trace.ToolFinished{Call: "a", OK: true, Text: "yes", Images: []model.Blob{{}}}},
 			{1, replied(say("done"))},
@@ -128,7 +129,8 @@ tool: result(a x_y "yes" error=false images=0) result(b x_y "not run: STOP_CANCE
 		{"a batch over the budget leaves nothing", []step{
 			{1, trace.TurnOpened{Input: "hi"}},
 			{1, replied(call("a", "x_y"), call("b", "x_y"))},
-			{1, notRun("a", "STOP_TOOL_CALLS")}, {1, notRun("b", "STOP_TOOL_CALLS")},
+			{1, notRun("a", "STOP_TOOL_CALLS")},
+			{1, notRun("b", "STOP_TOOL_CALLS")},
 			{1, trace.TurnClosed{Label: "stopped"}},
 			{2, trace.TurnOpened{Input: "smaller"}},
 		}, `user: text("hi") text("smaller")

@@ -135,8 +135,10 @@ func (in *interactionYAML) episode() (cassette.Episode, error) {
 	return cassette.Episode{
 		Kind: "http", Origin: cassette.Imported,
 		Request: cassette.Request{Method: method, URL: in.Request.URL, Header: in.Request.Headers, Body: []byte(in.Request.Body)},
-		Response: cassette.Response{Status: in.Response.Code, Header: in.Response.Headers, Body: []byte(in.Response.Body),
-			Duration: took},
+		Response: cassette.Response{
+			Status: in.Response.Code, Header: in.Response.Headers, Body: []byte(in.Response.Body),
+			Duration: took,
+		},
 	}, nil
 }
 

@@ -63,11 +63,17 @@ func TestRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []cassette.Episode{{Kind: "http", Origin: cassette.Imported,
-		Request: cassette.Request{Method: "POST", URL: "https://api.example.com/v1?a=1", Body: []byte(`{"a": 1}`),
-			Header: map[string][]string{"Content-Type": {"application/json"}}},
-		Response: cassette.Response{Status: 200, Body: []byte{0x80, 0}, Header: map[string][]string{"X-Two": {"a", "b"}},
-			Duration: 1200 * time.Millisecond}}}
+	want := []cassette.Episode{{
+		Kind: "http", Origin: cassette.Imported,
+		Request: cassette.Request{
+			Method: "POST", URL: "https://api.example.com/v1?a=1", Body: []byte(`{"a": 1}`),
+			Header: map[string][]string{"Content-Type": {"application/json"}},
+		},
+		Response: cassette.Response{
+			Status: 200, Body: []byte{0x80, 0}, Header: map[string][]string{"X-Two": {"a", "b"}},
+			Duration: 1200 * time.Millisecond,
+		},
+	}}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("v4\n got %+v\nwant %+v", got, want)
 	}
@@ -118,7 +124,8 @@ func TestReadsGoVCR(t *testing.T) {
 	c := govcr.New(filepath.Join(t.TempDir(), "c"))
 	c.AddInteraction(&govcr.Interaction{
 		Request:  govcr.Request{Method: "PUT", URL: "http://example.com/a", Body: "line\n\nline: 'x'"},
-		Response: govcr.Response{Code: 201, Body: "\x80\xff", Duration: time.Second}})
+		Response: govcr.Response{Code: 201, Body: "\x80\xff", Duration: time.Second},
+	})
 	if err := c.Save(); err != nil {
 		t.Fatal(err)
 	}

@@ -23,8 +23,12 @@ type format struct {
 }
 
 var formats = []format{
-	{"json-v1", carrier.JSON, card.V1}, {"json-v2", carrier.JSON, card.V2}, {"json-v3", carrier.JSON, card.V3},
-	{"png-v1", carrier.PNG, card.V1}, {"png-v2", carrier.PNG, card.V2}, {"png-v3", carrier.PNG, card.V3},
+	{"json-v1", carrier.JSON, card.V1},
+	{"json-v2", carrier.JSON, card.V2},
+	{"json-v3", carrier.JSON, card.V3},
+	{"png-v1", carrier.PNG, card.V1},
+	{"png-v2", carrier.PNG, card.V2},
+	{"png-v3", carrier.PNG, card.V3},
 }
 
 // Formats lists the names that Export takes.

@@ -40,8 +40,10 @@ func promptsTool(d Deps) tool.Tool {
 	return tool.New(tool.Spec{
 		ID: id, Title: "Update a character's prompts", Effect: tool.Draft, Exposure: tool.Deferred,
 		Domain: "content", Kind: KindCharacter, Area: "prompts", Action: "update", Concurrency: "piece:character/{id}",
-		Aliases: []string{"description", "personality", "scenario", "backstory", "appearance", "system prompt", "jailbreak",
-			"example dialogue", "depth prompt", "author's note", "rewrite"},
+		Aliases: []string{
+			"description", "personality", "scenario", "backstory", "appearance", "system prompt", "jailbreak",
+			"example dialogue", "depth prompt", "author's note", "rewrite",
+		},
 		Summary:     "Change a character's description, personality, scenario, system prompts, examples and depth injections, as a draft.",
 		Description: "Give only the fields that should change, each with its whole new text. Several calls compose into one draft.",
 	}, func(ctx context.Context, call tool.Call, in PromptsIn) (tool.Reply[preview.Drafted], error) {

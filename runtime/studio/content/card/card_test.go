@@ -60,8 +60,10 @@ func TestOverlay(t *testing.T) {
 		{"an optional one goes", "/settings/talkativeness", "", `"talkativeness": "0.50", `, ``},
 		{"a number stays a text", "/settings/talkativeness", `0.7`, `"0.50"`, `"0.7"`},
 		{"a null is written", "/examples", `"x"`, `"mes_example": null`, `"mes_example": "x"`},
-		{"list items keep their tokens", "/greetings/alternates", `[{"text":"More"},{"text":"Again?"},{"text":"New"}]`,
-			"\"\\u0041gain?\",\n      \"More\"", "\"More\",\n      \"\\u0041gain?\",\n      \"New\""},
+		{
+			"list items keep their tokens", "/greetings/alternates", `[{"text":"More"},{"text":"Again?"},{"text":"New"}]`,
+			"\"\\u0041gain?\",\n      \"More\"", "\"More\",\n      \"\\u0041gain?\",\n      \"New\"",
+		},
 		{"what a list holds and nobody reads stays", "/discovery/tags", `["a","b"]`, `["oc", {"odd": 1}]`, `["a", "b", {"odd": 1}]`},
 		{"unknown keys of an object stay", "/prompts/depthInjections/0/content", `"No."`, `"Be brief."`, `"No."`},
 		{"a new key", "/prompts/system", `"S"`, "\n  }\n}", `, "system_prompt": "S"` + "\n  }\n}"},
@@ -153,16 +155,22 @@ func TestOtherVersions(t *testing.T) {
 		want     string // the document
 		losses   string // path verdict, in order
 	}{
-		{"3 to 2", v3doc, V2,
+		{
+			"3 to 2", v3doc, V2,
 			`{"spec":"chara_card_v2","spec_version":"2.0","data":{"name":"Ada","x_unknown":1,"character_book":{"entries":[{"use_regex":true}]},` +
 				`"extensions":{"vendor":2,"soundstage":{"nickname":"A","created":1700000000},"group_only_greetings":["All."]}}}`,
-			"original:/data/character_book approximated, /identity/nickname embedded, /greetings/groupOnly embedded, /media/assets dropped, /attribution/created embedded"},
-		{"2 to 3", `{"spec":"chara_card_v2","spec_version":2,"data":{"name":"Ada","x_unknown":1,"character_book":{"entries":[{"keys":[]}]},"extensions":{"vendor":2}}}`, V3,
+			"original:/data/character_book approximated, /identity/nickname embedded, /greetings/groupOnly embedded, /media/assets dropped, /attribution/created embedded",
+		},
+		{
+			"2 to 3", `{"spec":"chara_card_v2","spec_version":2,"data":{"name":"Ada","x_unknown":1,"character_book":{"entries":[{"keys":[]}]},"extensions":{"vendor":2}}}`, V3,
 			`{"spec":"chara_card_v3","spec_version":"3.0","data":{"name":"Ada","x_unknown":1,"character_book":{"entries":[{"keys":[],"use_regex":false}]},"extensions":{"vendor":2},"group_only_greetings":[]}}`,
-			""},
-		{"3 to 1", v3doc, V1, strings.Replace(templates[V1], `"name": ""`, `"name": "Ada"`, 1),
+			"",
+		},
+		{
+			"3 to 1", v3doc, V1, strings.Replace(templates[V1], `"name": ""`, `"name": "Ada"`, 1),
 			"original:/data/x_unknown dropped, original:/data/character_book dropped, original:/data/extensions/vendor dropped, " +
-				"/identity/nickname dropped, /greetings/groupOnly dropped, /media/assets dropped, /attribution/created dropped"},
+				"/identity/nickname dropped, /greetings/groupOnly dropped, /media/assets dropped, /attribution/created dropped",
+		},
 		{"1 to 2", `{"name":"Ada","description":"D","personality":"","scenario":"","first_mes":"","mes_example":"","x_unknown":1,"creatorcomment":"c"}`, V2, "", ""},
 	}
 	for _, tt := range tests {
