@@ -8,6 +8,7 @@ package studio
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/soundstage-dev/soundstage/harness/clock"
 	"github.com/soundstage-dev/soundstage/harness/fault"
@@ -95,7 +96,11 @@ func (d Deps) stored(ctx context.Context, op string, ref store.Ref, revision int
 	}
 	p, err := d.Store.Get(ctx, ref, revision)
 	if fault.CodeOf(err) == fault.NotFound {
-		return p, fault.Wrap(err, fault.NotFound, op, "there is no %s", ref).
+		what := ref.String()
+		if revision != 0 {
+			what = fmt.Sprintf("revision %d of %s", revision, ref)
+		}
+		return p, fault.New(fault.NotFound, op, "there is no %s", what).
 			WithHint("call studio.list or studio.search to see what there is")
 	}
 	return p, err
