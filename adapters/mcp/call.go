@@ -94,6 +94,9 @@ func (s *Server) finish(ctx context.Context, t tool.Tool, c call, res tool.Resul
 		event = trace.ToolFinished{Call: c.id, Tool: c.tool, Code: string(fault.CodeOf(err)), Text: textOf(out), NotRun: notRun}
 	}
 	_, rerr := s.o.Recorder.Record(context.WithoutCancel(ctx), 0, event)
+	if rerr == nil && res.Receipt != nil {
+		_, rerr = s.o.Recorder.Record(context.WithoutCancel(ctx), 0, trace.DraftSettled{Receipt: *res.Receipt})
+	}
 	if class, _ := s.o.Table.Class(c.runs); rerr == nil && class != trust.Read {
 		rerr = s.o.Recorder.Sync()
 	}
