@@ -93,6 +93,9 @@ func (s *Server) resume(ctx context.Context, t tool.Tool, c call, a gate.Answer)
 	if ctx.Err() != nil && err != nil && a.By == gate.Nobody {
 		err = fault.Wrap(ctx.Err(), fault.Cancelled, "mcp.call", "the client cancelled %q before anybody answered", q.Tool)
 	}
+	if f, ok := errors.AsType[*fault.Error](err); ok && f.Code == gate.CodeNobody && s.o.Elsewhere != nil {
+		err = f.WithHint("%s", s.o.Elsewhere(q.Tool, []byte(q.Input)))
+	}
 	return s.finish(ctx, t, c, res, err, err != nil)
 }
 

@@ -56,8 +56,8 @@ type Recorder interface {
 	Sync() error
 }
 
-// Options are the doors of a Server. All but Title, Instructions and Logger are
-// needed.
+// Options are the doors of a Server. All but Title, Instructions, Elsewhere and
+// Logger are needed.
 type Options struct {
 	Registry     *tool.Registry // the same one that the gate has
 	Gate         Gate
@@ -68,8 +68,11 @@ type Options struct {
 	Name         string // "soundstage"
 	Version      string
 	Title        string
-	Instructions string       // what a client's model is told of the server
-	Logger       *slog.Logger // nil: nothing is logged; never standard output
+	Instructions string // what a client's model is told of the server
+	// Elsewhere says in one line where a person can do what a client could not ask
+	// about; nil where there is no such place.
+	Elsewhere func(tool string, input []byte) string
+	Logger    *slog.Logger // nil: nothing is logged; never standard output
 }
 
 // A Server answers one client. It is safe for concurrent calls.

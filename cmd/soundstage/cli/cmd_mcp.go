@@ -2,6 +2,8 @@ package cli
 
 import (
 	"context"
+	"fmt"
+	"strings"
 	"sync"
 
 	"github.com/spf13/cobra"
@@ -47,7 +49,7 @@ func (a *app) serve(ctx context.Context, readOnly bool) error {
 	defer h.close()
 	registry := h.registry
 	if readOnly {
-		registry = mcp.ReadOnly(registry, h.table)
+		registry = mcp.ReadOnly(newRegistry(h.readers()), h.table)
 	}
 	mode := trust.Mode(h.cfg.Gate)
 	g := h.gate(registry, mode)
@@ -56,12 +58,18 @@ func (a *app) serve(ctx context.Context, readOnly bool) error {
 	server := mcp.New(mcp.Options{
 		Registry: registry, Gate: g, Table: h.table, Session: id, Recorder: log, Clock: h.clock,
 		Name: "soundstage", Version: Version(), Title: "Soundstage studio", Instructions: studio.Instructions,
+		Elsewhere: elsewhere,
 	})
 	err = server.Serve(ctx, a.doors.Stdin, a.doors.Stdout)
 	if e := log.close(); err == nil {
 		err = e
 	}
 	return err
+}
+
+// elsewhere is the command with which a person does what nobody could be asked about.
+func elsewhere(tool string, input []byte) string {
+	return fmt.Sprintf("A person can do it in the studio's folder: soundstage tool call %s '%s'", tool, strings.ReplaceAll(string(input), "'", `'\''`))
 }
 
 // A lateLog opens the trace of a session at its first event, so that a client that

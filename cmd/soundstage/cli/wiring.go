@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/soundstage-dev/soundstage/adapters/model"
 	"github.com/soundstage-dev/soundstage/adapters/sqlite"
@@ -38,6 +39,7 @@ type house struct {
 	store    *sqlite.Store
 	drafts   *draft.Service
 	results  *result.Sessions
+	tools    []tool.Tool // those that do the work
 	registry *tool.Registry
 	table    *trust.Table
 	cards    *studio.Cards
@@ -82,11 +84,23 @@ func (a *app) build(ctx context.Context, dir string, cfg config) (*house, error)
 	h.drafts = draft.New(st, st, h.clock, kinds)
 	shared := studio.Deps{Store: st, Drafts: h.drafts, Results: h.results, Clock: h.clock, Kinds: kinds}
 	tools := append(studio.Tools(shared), content.Tools(content.Deps{Drafts: h.drafts})...)
-	catalog := func() []tool.Tool { return tools }
-	h.registry = tool.NewRegistry(append(tools, capability.Tools(catalog)...)...)
+	h.tools = tools
+	h.registry = newRegistry(tools)
 	h.table = trust.NewTable(trust.Rows()...)
 	h.cards = studio.NewCards(shared)
 	return h, nil
+}
+
+// newRegistry adds what finds and runs deferred tools to tools. It knows of no others,
+// so that it reveals none that cannot be called.
+func newRegistry(tools []tool.Tool) *tool.Registry {
+	catalog := func() []tool.Tool { return tools }
+	return tool.NewRegistry(slices.Concat(tools, capability.Tools(catalog))...)
+}
+
+// readers are the tools that a read-only server has.
+func (h *house) readers() []tool.Tool {
+	return slices.DeleteFunc(slices.Clone(h.tools), func(t tool.Tool) bool { return !h.table.ReadOnly(t.ID) })
 }
 
 // close ends what was opened.
