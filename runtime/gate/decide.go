@@ -264,6 +264,14 @@ func (g *Gate) Forget(session string) {
 	delete(g.remembered, session)
 }
 
+// Remember keeps the yes that a person gave for all of a session in a run of the
+// program before this one. A tool that is asked about each time stays so.
+func (g *Gate) Remember(session, id string) {
+	if g.o.Table.MayRemember(id) {
+		g.remember(session, id)
+	}
+}
+
 func (g *Gate) isRemembered(session, id string) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -348,6 +348,13 @@ func TestSessionAnswersAreRemembered(t *testing.T) {
 	}
 	s.gate.Forget("s-1")
 	ask(t, s, "change.apply")
+	for _, id := range []string{"change.apply", "studio.delete"} { // as a run of the program before said
+		s.gate.Remember("s-1", id)
+	}
+	if d := s.gate.Decide(t.Context(), request("change.apply", "")); d.Outcome != gate.Allowed {
+		t.Errorf("what another run remembers: %s", d.Outcome)
+	}
+	ask(t, s, "studio.delete")
 }
 
 func TestHandlersErrors(t *testing.T) {

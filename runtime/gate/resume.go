@@ -46,8 +46,8 @@ func (g *Gate) Resume(ctx context.Context, q Question, a Answer) (tool.Result, e
 	if err := refusal(q, a); err != nil {
 		return tool.Result{}, err
 	}
-	if a.Choice == ThisSession && p.q.MayRemember {
-		g.remember(p.q.Session, p.q.Tool)
+	if a.Choice == ThisSession {
+		g.Remember(p.q.Session, p.q.Tool)
 	}
 	return g.run(ctx, p.tool, p.req)
 }

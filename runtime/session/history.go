@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/soundstage-dev/soundstage/runtime/draft"
+	"github.com/soundstage-dev/soundstage/runtime/gate"
 	"github.com/soundstage-dev/soundstage/runtime/model"
 	"github.com/soundstage-dev/soundstage/runtime/trace"
 )
@@ -47,6 +48,28 @@ func History(events []trace.Event) ([]model.Message, error) {
 		h.add(p)
 	}
 	return h.messages, nil
+}
+
+// Remembered are the tools for which a person said yes for the whole session, so that
+// a gate that is made anew keeps the answer.
+func Remembered(events []trace.Event) ([]string, error) {
+	payloads, err := decodeAll(events)
+	if err != nil {
+		return nil, err
+	}
+	asked := map[string]string{} // tools by question
+	var tools []string
+	for _, p := range payloads {
+		switch p := p.(type) {
+		case trace.GateAsked:
+			asked[p.Question] = p.Tool
+		case trace.GateAnswered:
+			if t := asked[p.Question]; t != "" && p.Choice == string(gate.ThisSession) && p.By == string(gate.Person) {
+				tools = append(tools, t)
+			}
+		}
+	}
+	return tools, nil
 }
 
 // decodeAll gives every payload that this program knows.

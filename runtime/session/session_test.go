@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -187,6 +188,19 @@ user: text("Draft d-1: applied, character/ada is at revision 2 and was read agai
 				t.Errorf("history, %v:\n%s\nwant:\n%s", err, show(got), tt.want)
 			}
 		})
+	}
+}
+
+func TestRemembered(t *testing.T) {
+	var steps []step
+	for i, a := range []trace.GateAnswered{
+		{Question: "q1", Choice: "session", By: "person"}, {Question: "q2", Choice: "once", By: "person"},
+		{Question: "q3", Choice: "session", By: "policy"}, {Question: "q4", Choice: "session", By: "person"},
+	} {
+		steps = append(steps, step{1, trace.GateAsked{Question: a.Question, Tool: fmt.Sprintf("tool.%d", i+1)}}, step{1, a})
+	}
+	if got, err := session.Remembered(write(t, t.TempDir(), "s-1", steps...)); err != nil || !slices.Equal(got, []string{"tool.1", "tool.4"}) {
+		t.Errorf("remembered %v, %v", got, err)
 	}
 }
 

@@ -198,8 +198,12 @@ func (a *app) loop(ctx context.Context, h *house, door *seam.Seam, s *conversati
 		return nil, err
 	}
 	origin := string(door.Header().Origin)
+	keeper := h.gate(h.registry, s.gate)
+	for _, id := range s.remembered {
+		keeper.Remember(s.id, id)
+	}
 	return agent.New(agent.Options{
-		Provider: provider, Registry: h.registry, Gate: h.gate(h.registry, s.gate), Recorder: s.log, Clock: h.clock,
+		Provider: provider, Registry: h.registry, Gate: keeper, Recorder: s.log, Clock: h.clock,
 		Ledger: ledger.New(ledger.Options{Rows: h.store, Clock: h.clock, Prices: prices, Saved: unpaid(door)}),
 		Asker:  newTerminal(a.doors.Stdin, a.doors.Stderr, cancel), Output: newProgress(a.doors.Stderr, a.json),
 		Limits:  agent.Limits{Calls: f.maxCalls, Rounds: f.maxRounds},

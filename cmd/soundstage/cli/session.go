@@ -18,11 +18,12 @@ import (
 
 // A conversation is a session that this run of the program has open.
 type conversation struct {
-	id      string
-	turn    int // the one that begins now
-	gate    trust.Mode
-	log     *session.Session
-	history []model.Message
+	id         string
+	turn       int // the one that begins now
+	gate       trust.Mode
+	log        *session.Session
+	history    []model.Message
+	remembered []string // tools that the person allowed for the whole session
 }
 
 // tracing are the doors of a session's log.
