@@ -48,7 +48,7 @@ func (a *app) cmdInit() *cobra.Command {
 func (a *app) initStudio(dir, model, limit string) error {
 	const op = "init"
 	c := config{Model: model, Caps: caps{Session: limit}}
-	if err := c.check(); err != nil {
+	if err := c.check("the command line"); err != nil {
 		return err
 	}
 	if _, err := a.catalog().Find(model); err != nil {

@@ -127,7 +127,7 @@ func (c *config) override(f runFlags) error {
 		return fault.New(codeBadConfig, "run", "no model is chosen").
 			WithHint("set model in %s, or give --model, like %s", configName, defaultModel)
 	}
-	return c.check()
+	return c.check("the command line")
 }
 
 // report prints the outcome, and makes an error of one that is none of the good ones.

@@ -83,17 +83,18 @@ func readConfig(dir, name string) (config, error) {
 		return c, fault.New(codeBadConfig, op, "%s: %s", configName, strings.TrimPrefix(err.Error(), "yaml: ")).
 			WithHint("the keys are model, gate, caps and baseUrl")
 	}
-	return c, c.check()
+	return c, c.check(configName)
 }
 
-func (c config) check() error {
+// check finds what no setting may say; where names the place that says it.
+func (c config) check(where string) error {
 	if c.Gate != "" && !slices.Contains(gateModes, trust.Mode(c.Gate)) {
-		return fault.New(codeBadConfig, "config.read", "%s: gate is %q", configName, c.Gate).
+		return fault.New(codeBadConfig, "config.read", "%s: gate is %q", where, c.Gate).
 			WithHint("use guarded, autopilot or full")
 	}
 	for _, s := range []string{c.Caps.Session, c.Caps.Day, c.Caps.Studio} {
 		if _, err := ledger.ParseDollars(s); s != "" && err != nil {
-			return fault.New(codeBadConfig, "config.read", "%s: cap is %q", configName, s).
+			return fault.New(codeBadConfig, "config.read", "%s: cap is %q", where, s).
 				WithHint(`write dollars, like "2.50"`)
 		}
 	}

@@ -64,7 +64,10 @@ func (c *conversation) open(ctx context.Context, h *house) error {
 		return err
 	}
 	c.log, c.turn = log, log.Turns+1
-	if c.history, err = session.History(log.Events); err != nil {
+	if c.history, err = session.History(log.Events); err == nil {
+		c.remembered, err = session.Remembered(log.Events)
+	}
+	if err != nil {
 		c.close()
 	}
 	return err
