@@ -140,8 +140,8 @@ func maskForm(b []byte, e *editor) *editor {
 	var buf [64]byte
 	for pair := range bytes.SplitSeq(b, []byte("&")) {
 		if name, value, ok := bytes.Cut(pair, []byte("=")); ok && len(value) > 0 {
-			folded := string(fold(&buf, name))
-			if secretNames[folded] || doubtfulNames[folded] && machineMade(value) {
+			folded := fold(&buf, name)
+			if secretNames[string(folded)] || doubtfulNames[string(folded)] && machineMade(value) {
 				e.replace(b, at+len(name)+1, at+len(pair), []byte(placeholder))
 			}
 		}
