@@ -2,14 +2,12 @@ package tool
 
 import (
 	stdjson "encoding/json"
-	"errors"
 	"fmt"
 	"reflect"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/jsonschema-go/jsonschema"
 
@@ -161,14 +159,14 @@ func narrow(s *jsonschema.Schema, path string, input bool) error {
 	return nil
 }
 
-// mustJSON encodes a schema and lints it, so that no bad one can be wired.
+// mustJSON encodes a schema, so that no bad one can be wired.
 func mustJSON(s *jsonschema.Schema) []byte {
-	raw, err := json.Marshal(s, wire())
-	if err != nil {
-		panic(fmt.Sprintf("tool: encode a schema: %v", err))
+	raw, err := encodeSchema(nil, s, "", 0)
+	if err == nil && len(raw) > maxSchemaBytes {
+		err = fmt.Errorf("schema has %d bytes, more than %d", len(raw), maxSchemaBytes)
 	}
-	if bad := Lint(raw); len(bad) > 0 {
-		panic(fmt.Sprintf("tool: schema: %v", errors.New(strings.Join(bad, "; "))))
+	if err != nil {
+		panic(fmt.Sprintf("tool: schema: %v", err))
 	}
 	return raw
 }
