@@ -24,6 +24,9 @@ func (r *run) ask(ctx context.Context) (model.Reply, *halt, error) {
 		r.o.Output.Label(Label{Phase: Thinking, Detail: req.Ref})
 		row, h := r.reserve(ctx, req, attempt)
 		if h != nil {
+			if attempt == 1 {
+				r.round-- // nothing was asked
+			}
 			return model.Reply{}, h, nil
 		}
 		if err := r.requested(ctx, req, belt, row); err != nil {
