@@ -1,9 +1,11 @@
 package model
 
 import (
+	"cmp"
 	"strings"
 
 	"charm.land/fantasy"
+	"github.com/tidwall/gjson"
 
 	port "github.com/soundstage-dev/soundstage/runtime/model"
 )
@@ -19,6 +21,7 @@ type reply struct {
 	warnings []string
 	parts    []port.Part
 
+	inputs    map[string][]byte // what streamed of a call's input, by the provider's id
 	text      strings.Builder
 	reasoning strings.Builder
 	opaque    fantasy.ProviderMetadata
@@ -52,12 +55,17 @@ func (r *reply) part(p fantasy.StreamPart) (done bool, err error) {
 	case fantasy.StreamPartTypeReasoningEnd:
 		r.keep(p.ProviderMetadata)
 		r.endReasoning()
+	case fantasy.StreamPartTypeToolInputDelta:
+		if r.inputs == nil {
+			r.inputs = map[string][]byte{}
+		}
+		r.inputs[p.ID] = append(r.inputs[p.ID], cmp.Or(p.Delta, p.ToolCallInput)...)
 	case fantasy.StreamPartTypeToolCall:
 		if p.ProviderExecuted {
 			r.foreign(p.ToolCallName)
 			break
 		}
-		r.call(p.ToolCallName, p.ToolCallInput)
+		r.call(p.ToolCallName, r.input(p))
 	case fantasy.StreamPartTypeError:
 		// A blocked prompt has no candidate, which the library takes for a cut.
 		if r.wire.scan.refused && r.wire.scan.ended && r.wire.scan.fault == "" {
@@ -152,6 +160,17 @@ func (r *reply) endReasoning() {
 	}
 	r.reasoning.Reset()
 	r.opaque = nil
+}
+
+// input is a call's input as the model wrote it. Anthropic's library makes an empty
+// object of one that is no JSON, with which a tool would run.
+func (r *reply) input(p fantasy.StreamPart) string {
+	raw := r.inputs[p.ID]
+	delete(r.inputs, p.ID) // not every provider gives each call an id of its own
+	if len(raw) > 0 && !gjson.ValidBytes(raw) {
+		return string(raw)
+	}
+	return p.ToolCallInput
 }
 
 func (r *reply) call(name, input string) {
