@@ -56,8 +56,12 @@ type readMark struct {
 // not run and leaves nothing in the history.
 func (r *run) batch(ctx context.Context, reply model.Reply, calls []model.ToolCall) (*halt, error) {
 	l := r.o.Limits
-	if len(calls) > l.Batch || r.calls+len(calls) > l.Calls {
-		h := stopped(StopCalls, "%d calls at once after %d are more than %d a reply or %d a turn", len(calls), r.calls, l.Batch, l.Calls)
+	if len(calls) > l.Batch {
+		h := stopped(StopCalls, "the reply asks for %d calls, more than %d", len(calls), l.Batch)
+		return h, r.leaveOut(ctx, calls, h)
+	}
+	if n := r.calls + len(calls); n > l.Calls {
+		h := stopped(StopCalls, "%d calls in one turn are more than %d", n, l.Calls)
 		return h, r.leaveOut(ctx, calls, h)
 	}
 	r.calls += len(calls)
