@@ -58,7 +58,8 @@ func (p *provider) broken(err error, w *wire) error {
 		words = w.err.Error()
 	}
 	return fault.Wrap(&port.HTTPError{Status: w.status, Message: clip(words, maxWords), Partial: w.scan.usage.state(false)},
-		port.CodeStreamCut, "model.stream", "the reply of %q ended before its end", p.info.Ref)
+		port.CodeStreamCut, "model.stream", "the reply of %q ended before its end", p.info.Ref).
+		WithHint("say it again: nothing of the broken reply was kept or run")
 }
 
 // refused is an answer with a status that is not 2xx.
@@ -112,7 +113,8 @@ func (p *provider) coded(e *port.HTTPError, body string) error {
 		return fault.Wrap(e, port.CodeAuth, "model.stream", "the provider of %q does not accept the key", ref).
 			WithHint("check the key of provider %q", refProvider(ref))
 	case e.Status == 408, e.Status == 409, e.Status == 425, e.Status == 429, e.Status >= 500:
-		return fault.Wrap(e, port.CodeBusy, "model.stream", "the provider of %q is busy", ref)
+		return fault.Wrap(e, port.CodeBusy, "model.stream", "the provider of %q is busy", ref).
+			WithHint("try again later, or choose another model")
 	}
 	return fault.Wrap(e, port.CodeRefused, "model.stream", "the provider of %q refused the request", ref)
 }
