@@ -254,6 +254,9 @@ func (r *run) question(ctx context.Context, p *pending) error {
 		r.o.Output.Label(labelOf(p))
 	}
 	p.res, p.err = r.o.Gate.Resume(step, q, p.answer)
+	if h := gone(ctx); h != nil && !p.ran {
+		p.err = h.err // the turn was given up: that is not a question without an answer
+	}
 	return nil
 }
 
