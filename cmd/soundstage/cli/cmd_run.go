@@ -153,7 +153,7 @@ func (a *app) report(s *conversation, door *seam.Seam, out agent.Outcome) error 
 		hint = out.Guidance
 	}
 	code := fault.CodeOf(out.Err)
-	if strings.Contains(out.Text, "("+string(code)+")") { // the person was told why just now
+	if out.Label != agent.Failed && strings.Contains(out.Text, "("+string(code)+")") { // the person was told why just now
 		return fault.New(code, "run", "the turn ended %s", out.Label).WithHint("%s", hint)
 	}
 	return fault.Wrap(out.Err, code, "run", "the turn ended %s", out.Label).WithHint("%s", hint)
@@ -174,7 +174,12 @@ func unapplied(op string, receipts ...draft.Receipt) error {
 }
 
 func writeRun(w io.Writer, r runResult) {
-	if r.Text != "" && r.Label != agent.Failed { // what failed is said once, as the error
+	switch {
+	case r.Label == agent.Failed: // why is said once, as the error
+		for _, c := range r.Receipts {
+			fmt.Fprintln(w, c)
+		}
+	case r.Text != "":
 		fmt.Fprintln(w, strings.TrimRight(r.Text, "\n"))
 	}
 	for _, id := range r.Open {

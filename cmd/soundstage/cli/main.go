@@ -30,13 +30,18 @@ type Doors = script.Doors
 func Main(d Doors) int {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	go func() {
-		select {
-		case <-d.Signals:
-			cancel()
-		case <-ctx.Done():
-		}
-	}()
+	select {
+	case <-d.Signals: // it came before we did
+		cancel()
+	default:
+		go func() {
+			select {
+			case <-d.Signals:
+				cancel()
+			case <-ctx.Done():
+			}
+		}()
+	}
 	a := &app{doors: d}
 	root := a.root()
 	a.json = wantsJSON(d.Args) // also for what is wrong before flags are parsed
@@ -179,8 +184,9 @@ type complaint struct {
 // object on standard output, unless a result that tells of it is there already.
 func (a *app) complain(err error) {
 	code := fault.CodeOf(err)
-	if errors.Is(err, context.Canceled) {
+	if errors.Is(err, context.Canceled) { // wherever it was met
 		code = fault.Cancelled
+		err = fault.New(code, "soundstage", "interrupted; what was saved before is kept")
 	}
 	if a.json && !a.told {
 		b, _ := json.Marshal(complaint{Code: string(code), Message: err.Error(), Hint: fault.HintOf(err)}) // a struct of strings
