@@ -32,28 +32,33 @@ func (l chunkList) MarshalJSONTo(enc *jsontext.Encoder) error {
 // UnmarshalJSONFrom takes what MarshalJSONTo writes, and no other spelling.
 func (l *chunkList) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	v, err := dec.ReadValue()
-	if err != nil {
-		return err
+	if err == nil {
+		*l, err = parseChunks(v)
 	}
+	return err
+}
+
+func parseChunks(v []byte) (chunkList, error) {
 	n := bytes.Count(v, []byte{'['}) - 1
 	if n < 1 || n > maxChunks || v[0] != '[' {
-		return errChunks
+		return nil, errChunks
 	}
-	*l = make(chunkList, 0, n)
-	for rest := []byte(v[1:]); ; {
+	l := make(chunkList, 0, n)
+	for rest := v[1:]; ; {
 		var at, size int64
+		var err error
 		if at, rest, err = cutInt(rest, '[', ','); err != nil {
-			return err
+			return nil, err
 		}
 		if size, rest, err = cutInt(rest, ',', ']'); err != nil {
-			return err
+			return nil, err
 		}
-		*l = append(*l, Chunk{AtMS: at, Len: int(size)})
+		l = append(l, Chunk{AtMS: at, Len: int(size)})
 		switch {
 		case len(rest) == 2 && rest[1] == ']':
-			return nil
+			return l, nil
 		case len(rest) < 2 || rest[1] != ',':
-			return errChunks
+			return nil, errChunks
 		}
 		rest = rest[2:]
 	}

@@ -1,21 +1,23 @@
 package cassette
 
+import "bytes"
+
 // Glance gives the lane of the i-th episode and its request's body as they stand
 // in the line: JSON-escaped, as Quote writes them, and not to be changed. It decodes
 // nothing and checks no sum, so that a search for the nearest request can look at
-// every episode.
-func (c *Cassette) Glance(i int) (lane string, body []byte) {
+// every episode. It comes to the body's end from the line's end, because that is near.
+func (c *Cassette) Glance(i int) (lane, body []byte) {
 	before, rest, ok := cutAfter(c.line(i)[headLen:], openResponse)
 	if !ok {
-		return "", nil
+		return nil, nil
 	}
 	if _, after, ok := cutAfter(before, `,"x-lane":"`); ok {
-		if name, _, ok := cutString(after); ok {
-			lane = string(name)
+		if end := bytes.Index(after, []byte(`","x-origin":"`)); end >= 0 {
+			lane = after[:end]
 		}
 	}
 	if _, rest, ok = cutAfter(rest, openRequest); ok {
-		body, _, _ = cutString(rest)
+		body = rest[:max(0, bytes.LastIndex(rest, []byte(openForm)))]
 	}
 	return lane, body
 }
@@ -24,5 +26,6 @@ func (c *Cassette) Glance(i int) (lane string, body []byte) {
 // is quoted in the same way.
 func Quote(body []byte) []byte {
 	var j lineJSON
-	return quote(nil, j.text("request", body))
+	body = j.text("request", body)
+	return quote(make([]byte, 0, quotedLen(body)), body)
 }

@@ -37,7 +37,7 @@ func TestGlanceSeesLaneAndBody(t *testing.T) {
 	}
 	for i, body := range bodies {
 		lane, quoted := c.Glance(i)
-		if lane != string(cassette.Quote([]byte(lanes[i]))) {
+		if string(lane) != string(cassette.Quote([]byte(lanes[i]))) {
 			t.Errorf("episode %d: lane %q, want %q", i, lane, lanes[i])
 		}
 		if want := cassette.Quote([]byte(body)); !bytes.Equal(quoted, want) {

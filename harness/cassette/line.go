@@ -37,9 +37,13 @@ const noRaw = "0000000000000000000000000000000000000000000000000000000000000000"
 // The bodies stand between these marks. A mark cannot occur earlier in a line:
 // inside a string its quotes would be escaped, and no other member of these names
 // holds an object.
+//
+// The chunks stand before the response, and the form after the request's body.
 const (
 	openResponse = `"response":{"body":"`
 	openRequest  = `,"request":{"body":"`
+	openChunks   = `,"x-chunks":`
+	openForm     = `","form":{`
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -175,11 +179,21 @@ func decodeLine(line []byte) (Episode, error) {
 	if e.Raw == noRaw {
 		e.Raw = ""
 	}
-	p, err := takeApart(line)
+	if what := checkSum(line); what != "" {
+		return e, errors.New(what)
+	}
+	p, rest, err := takeResponse(line)
 	if err != nil {
 		return e, err
 	}
-	j, err := decodeJSON(p.before, p.between, p.after)
+	request, after, err := unquote(rest)
+	if err != nil {
+		return e, err
+	}
+	if after == nil {
+		return e, errNoRequest
+	}
+	j, err := p.decode(after)
 	if err != nil {
 		return e, err
 	}
@@ -188,7 +202,7 @@ func decodeLine(line []byte) (Episode, error) {
 	}
 	e.Lane, e.Kind, e.Origin, e.Model, e.At = j.Lane, j.Kind, j.Origin, j.Model, j.At
 	e.Request = Request{Method: j.Request.Method, URL: j.Request.URL, Header: j.Request.Headers}
-	if e.Request.Body, err = j.body("request", p.request); err != nil {
+	if e.Request.Body, err = j.body("request", request); err != nil {
 		return e, err
 	}
 	if e.Response, err = j.response(p.response); err != nil {
@@ -198,13 +212,14 @@ func decodeLine(line []byte) (Episode, error) {
 }
 
 // decodeResponse reads only the response of a line, whose head has been checked.
+// It computes no sum: Open has summed the file, of which the line is a part.
 func decodeResponse(line []byte) (Response, error) {
 	p, _, err := takeResponse(line)
 	if err != nil {
 		return Response{}, err
 	}
-	between := p.between[:len(p.between)-len(openRequest)]
-	j, err := decodeJSON(p.before, between, []byte("}"))
+	p.between = p.between[:len(p.between)-len(openRequest)]
+	j, err := p.decode([]byte("}"))
 	if err != nil {
 		return Response{}, err
 	}
@@ -217,36 +232,31 @@ func decodeResponse(line []byte) (Response, error) {
 
 var errNoRequest = errors.New("the line has no response and request")
 
-// parts are a line's members with the bodies, still quoted, taken out.
+// parts are a line's members up to the request's body. The response's body is
+// taken out and unquoted, the list of chunks is taken out.
 type parts struct {
-	before, response, between, request, after []byte
+	before, chunks, response, between []byte
 }
 
-func takeApart(line []byte) (parts, error) {
-	p, rest, err := takeResponse(line)
-	if err != nil {
-		return p, err
-	}
-	var ok bool
-	if p.request, p.after, ok = cutString(rest); !ok {
-		return p, errNoRequest
-	}
-	return p, nil
-}
-
-// takeResponse takes a line apart up to the request's body.
+// takeResponse takes a line apart; rest begins with the request's body.
 func takeResponse(line []byte) (p parts, rest []byte, err error) {
-	if what := checkSum(line); what != "" {
-		return p, nil, errors.New(what)
-	}
-	var ok [3]bool
-	p.before, rest, ok[0] = cutAfter(line[headLen:], openResponse)
-	p.response, rest, ok[1] = cutString(rest)
-	p.between, rest, ok[2] = cutAfter(rest, openRequest)
-	if ok != [3]bool{true, true, true} {
+	before, rest, ok := cutAfter(line[headLen:], openResponse)
+	if !ok {
 		return p, nil, errNoRequest
 	}
-	return p, rest, nil
+	response, rest, ok := cutAfter(rest, openRequest)
+	if !ok {
+		return p, nil, errNoRequest
+	}
+	p.before = before
+	if to, list, ok := cutAfter(before, openChunks); ok {
+		p.before, p.chunks = to[:len(to)-len(openChunks)], bytes.TrimSuffix(list, []byte(`,`+openResponse))
+	}
+	p.response, p.between, err = unquote(response)
+	if err == nil && len(p.between) <= len(openRequest) { // the quote is one of the mark's own
+		err = errNoRequest
+	}
+	return p, rest, err
 }
 
 func cutAfter(b []byte, mark string) (before, after []byte, ok bool) {
@@ -257,39 +267,30 @@ func cutAfter(b []byte, mark string) (before, after []byte, ok bool) {
 	return b[:i+len(mark)], b[i+len(mark):], true
 }
 
-// cutString cuts b before the quote that ends the string it begins with.
-func cutString(b []byte) (quoted, rest []byte, ok bool) {
-	for at := 0; ; {
-		i := bytes.IndexByte(b[at:], '"')
-		if i < 0 {
-			return nil, nil, false
-		}
-		at += i
-		escapes := 0
-		for escapes < at && b[at-1-escapes] == '\\' {
-			escapes++
-		}
-		if escapes%2 == 0 {
-			return b[:at], b[at:], true
-		}
-		at++
+// decode reads the members that follow the fixed head; after is what follows the
+// request's body.
+func (p *parts) decode(after []byte) (*lineJSON, error) {
+	object := make([]byte, 0, 1024)
+	object = append(append(object, '{'), p.before...)
+	if p.chunks != nil {
+		object = append(object, `,`+openResponse...)
 	}
-}
-
-// decodeJSON reads the members that follow the fixed head.
-func decodeJSON(members ...[]byte) (*lineJSON, error) {
-	object := append([]byte{'{'}, bytes.Join(members, nil)...)
+	object = append(append(object, p.between...), after...)
 	j := new(lineJSON)
-	if err := json.Unmarshal(object, j, json.RejectUnknownMembers(true)); err != nil {
-		return nil, err
+	err := json.Unmarshal(object, j, json.RejectUnknownMembers(true))
+	if err == nil && p.chunks != nil {
+		if j.Chunks != nil {
+			return nil, errChunks
+		}
+		j.Chunks, err = parseChunks(p.chunks)
 	}
-	return j, nil
+	return j, err
 }
 
-func (j *lineJSON) response(quoted []byte) (Response, error) {
+func (j *lineJSON) response(text []byte) (Response, error) {
 	r := Response{Status: j.Response.Code, Header: j.Response.Headers, End: j.End, Error: j.Error, Chunks: j.Chunks}
 	var err error
-	if r.Body, err = j.body("response", quoted); err != nil {
+	if r.Body, err = j.body("response", text); err != nil {
 		return r, err
 	}
 	if r.Duration, err = time.ParseDuration(j.Response.Duration); err != nil {
@@ -298,13 +299,12 @@ func (j *lineJSON) response(quoted []byte) (Response, error) {
 	return r, nil
 }
 
-// body undoes text and quote.
-func (j *lineJSON) body(of string, quoted []byte) ([]byte, error) {
-	b, err := unquote(quoted)
-	if err != nil || !slices.Contains(j.Base64, of) {
-		return b, err
+// body undoes text.
+func (j *lineJSON) body(of string, text []byte) ([]byte, error) {
+	if !slices.Contains(j.Base64, of) {
+		return text, nil
 	}
-	return base64.StdEncoding.AppendDecode(nil, b)
+	return base64.StdEncoding.AppendDecode(nil, text)
 }
 
 // fullHeader is h with an empty map in the place of nil: go-vcr v2 hands the map

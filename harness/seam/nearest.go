@@ -20,7 +20,7 @@ import (
 type nearIndex struct {
 	once   sync.Once
 	seed   maphash.Seed
-	lanes  []string
+	lanes  [][]byte
 	bodies [][]byte   // as they stand in the file
 	heads  [][]uint64 // by episode: hashes of its body's first 1, 2, 3 … blocks
 }
@@ -33,7 +33,7 @@ const (
 
 func (x *nearIndex) build(c *cassette.Cassette) {
 	x.seed = maphash.MakeSeed()
-	x.lanes, x.bodies, x.heads = make([]string, c.Len()), make([][]byte, c.Len()), make([][]uint64, c.Len())
+	x.lanes, x.bodies, x.heads = make([][]byte, c.Len()), make([][]byte, c.Len()), make([][]uint64, c.Len())
 	for i := range c.Len() {
 		lane, body := c.Glance(i)
 		x.lanes[i], x.bodies[i], x.heads[i] = lane, body, x.blocks(body)
@@ -76,11 +76,11 @@ func (p *player) explain(q *question, used *queue) *Miss {
 func (p *player) nearest(q *question) []int {
 	p.near.once.Do(func() { p.near.build(p.cassette) })
 	text := cassette.Quote(q.masked)
-	lane := string(cassette.Quote([]byte(q.lane)))
+	lane := cassette.Quote([]byte(q.lane))
 	blocks := p.near.blocks(text)
 	best := make([]candidate, 0, candidates+1)
 	for i, heads := range p.near.heads {
-		c := candidate{episode: i, lane: p.near.lanes[i] == lane, shared: sharedBlocks(heads, blocks) * blockSize}
+		c := candidate{episode: i, lane: bytes.Equal(p.near.lanes[i], lane), shared: sharedBlocks(heads, blocks) * blockSize}
 		full := len(best) == candidates
 		if full && c.lane == best[candidates-1].lane && c.shared+blockSize < best[candidates-1].shared {
 			continue // the rest of a block cannot make up for it
