@@ -108,52 +108,69 @@ func shortEscape(c byte) byte {
 	return 0
 }
 
-var errNotUTF8 = errors.New("a body is not UTF-8")
-
 // unquote undoes quote up to the quote that ends the string; rest begins with that
 // quote, and is nil when there is none. It takes what quote writes and nothing else
 // that JSON would allow: what differs was not written here.
-//
-// It copies eight bytes at a time, further than it knows them to be plain: what is
-// wrong of that is written over. Streams have an escape every ten bytes.
 func unquote(src []byte) (text, rest []byte, err error) {
-	dst := make([]byte, len(src)+8)
+	dst := make([]byte, len(src)+wide)
 	at, n := 0, 0
 	for {
-		for at+8 <= len(src) {
-			w := binary.LittleEndian.Uint64(src[at:])
-			binary.LittleEndian.PutUint64(dst[n:], w)
-			plain := bits.TrailingZeros64(special(w)) / 8
-			at, n = at+plain, n+plain
-			if plain < 8 {
-				break
-			}
-		}
-		for at < len(src) && src[at] != '"' && src[at] != '\\' && src[at] >= 0x20 {
+		copied, made := unquoteWide(dst[n:], src[at:])
+		at, n = at+copied, n+made
+		switch {
+		case at == len(src), src[at] == '"':
+			return closed(dst[:n:n], src[at:])
+		case src[at] >= 0x20 && src[at] != '\\':
 			dst[n] = src[at]
 			at, n = at+1, n+1
-		}
-		if at == len(src) || src[at] == '"' {
-			break
-		}
-		if at+1 < len(src) && src[at] == '\\' && unescapes[src[at+1]] != 0 {
+		case at+1 < len(src) && src[at] == '\\' && unescapes[src[at+1]] != 0:
 			dst[n] = unescapes[src[at+1]]
 			at, n = at+2, n+1
+		default:
+			r, err := codeEscape(src[at:])
+			if err != nil {
+				return nil, nil, err
+			}
+			at, n = at+6, n+utf8.EncodeRune(dst[n:], r)
+		}
+	}
+}
+
+func closed(text, rest []byte) (_, _ []byte, err error) {
+	if !utf8.Valid(text) {
+		return nil, nil, errors.New("a body is not UTF-8")
+	}
+	if len(rest) == 0 {
+		return text, nil, nil
+	}
+	return text, rest, nil
+}
+
+// wide is what unquoteWide needs of both texts, in bytes.
+const wide = 16
+
+// unquoteWide does what unquote does, up to what is neither plain nor a short
+// escape, or up to the last bytes of src. It copies eight bytes at a time, further
+// than it knows them to be plain: what is wrong of that is written over.
+func unquoteWide(dst, src []byte) (at, n int) {
+	for at+wide <= len(src) {
+		from, to := src[at:at+wide:at+wide], dst[n:n+wide:n+wide]
+		w := binary.LittleEndian.Uint64(from)
+		binary.LittleEndian.PutUint64(to, w)
+		found := special(w)
+		if found == 0 {
+			at, n = at+8, n+8
 			continue
 		}
-		r, err := codeEscape(src[at:])
-		if err != nil {
-			return nil, nil, err
+		plain := bits.TrailingZeros64(found) / 8 % 8
+		c := unescapes[from[plain+1]]
+		if from[plain] != '\\' || c == 0 {
+			return at + plain, n + plain
 		}
-		at, n = at+6, n+utf8.EncodeRune(dst[n:], r)
+		to[plain] = c
+		at, n = at+plain+2, n+plain+1
 	}
-	if !utf8.Valid(dst[:n]) {
-		return nil, nil, errNotUTF8
-	}
-	if at < len(src) {
-		rest = src[at:]
-	}
-	return dst[:n:n], rest, nil
+	return at, n
 }
 
 // special has a bit in the lowest of the eight bytes of w that is a quote, a
