@@ -4,8 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/soundstage-dev/soundstage/harness/canon"
 	"github.com/soundstage-dev/soundstage/harness/fault"
@@ -120,10 +123,66 @@ func FuzzJSON(f *testing.F) {
 		if !json.Valid(raw) {
 			t.Fatalf("took %q, which encoding/json does not", raw)
 		}
+		if want := parsersOwn(t, raw); !bytes.Equal(one, want) {
+			t.Fatalf("JSON(%q) = %q, want %q", raw, one, want)
+		}
 		if a, b := meaning(t, raw), meaning(t, one); a != b {
 			t.Fatalf("meaning of %q changed: %s, %s", raw, a, b)
 		}
 	})
+}
+
+// parsersOwn is the canonical form that the parser makes when it sorts.
+func parsersOwn(t *testing.T, raw []byte) []byte {
+	t.Helper()
+	out, err := jsontext.AppendFormat(nil, raw, jsontext.CanonicalizeRawInts(false), jsontext.CanonicalizeRawFloats(false), jsontext.ReorderRawObjects(true))
+	if err != nil {
+		t.Fatalf("%q: %v", raw, err)
+	}
+	return out
+}
+
+// The order of names is that of UTF-16 code units, at any length and with any escapes.
+func TestJSONSortsAsTheParserDoes(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	pieces := []string{"a", "b", "A", "\\u0062", "\\\"", "\\\\", "\\n", "!", "é", "\ud7ff", "\ue000", "\uffff", "😀", "\U0010ffff", " ", ":", "{", ","}
+	var value func(depth int) string
+	value = func(depth int) string {
+		n := rng.IntN(7)
+		switch kind := rng.IntN(6); {
+		case depth == 0 || kind == 0:
+			return []string{"1", "-0.0", "null", `""`, `"\\"`, `"}]\","`, "[]", "{}"}[rng.IntN(8)]
+		case kind == 1:
+			var list []string
+			for range n {
+				list = append(list, value(depth-1))
+			}
+			return "[" + strings.Join(list, ",") + "]"
+		}
+		var list []string
+		names := map[string]bool{}
+		for range n {
+			name := ""
+			for range rng.IntN(4) {
+				name += pieces[rng.IntN(len(pieces))]
+			}
+			if !names[strings.ReplaceAll(name, "\\u0062", "b")] {
+				names[strings.ReplaceAll(name, "\\u0062", "b")] = true
+				list = append(list, `"`+name+`": `+value(depth-1))
+			}
+		}
+		return "{" + strings.Join(list, " ,") + "}"
+	}
+	for range 5000 {
+		raw := []byte(value(4))
+		got, err := canon.JSON(raw)
+		if err != nil {
+			t.Fatalf("%q: %v", raw, err)
+		}
+		if want := parsersOwn(t, raw); !bytes.Equal(got, want) {
+			t.Fatalf("JSON(%q) = %q, want %q", raw, got, want)
+		}
+	}
 }
 
 // meaning decodes with numbers as text and encodes again with sorted names.

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync"
 
 	"github.com/soundstage-dev/soundstage/harness/canon"
 	"github.com/soundstage-dev/soundstage/harness/cassette"
@@ -26,6 +27,7 @@ var keyHeaders = []string{"Anthropic-Beta", "Anthropic-Version", "Mcp-Protocol-V
 type keyer struct {
 	rules    *rules
 	redactor *redact.Redactor
+	buffers  sync.Pool // of *[]byte: bodies of requests that were answered
 }
 
 func newKeyer(names []string, r *redact.Redactor) (*keyer, error) {
@@ -52,7 +54,7 @@ type question struct {
 	lane, kind, method string
 	url                string      // canonical, without credentials
 	header             http.Header // allowed ones, masked
-	body               []byte      // as sent
+	body               []byte      // as sent; not valid after release
 	known              []byte      // body with values of the environment and folders masked
 
 	masked []byte // known with everything masked; set by canonical
@@ -62,7 +64,11 @@ type question struct {
 
 // ask reads a request and closes its body.
 func (k *keyer) ask(req *http.Request) (*question, error) {
-	body, err := readAll(req.Body, req.ContentLength)
+	buf, _ := k.buffers.Get().(*[]byte)
+	if buf == nil {
+		buf = new([]byte)
+	}
+	body, err := readAll(req.Body, req.ContentLength, *buf)
 	if err != nil {
 		return nil, fault.Wrap(err, fault.CodeOf(err), "seam.roundtrip", "%s %s", method(req), k.redactor.URL(req.URL.String()))
 	}
@@ -70,6 +76,17 @@ func (k *keyer) ask(req *http.Request) (*question, error) {
 		lane: laneOf(req.Context()), kind: "http", method: method(req), url: k.redactor.URL(req.URL.String()),
 		header: k.redactor.RequestHeader(req.Header), body: body, known: k.redactor.Known(body, nil),
 	}, nil
+}
+
+// maxKept is the longest body whose memory is used again, in bytes.
+const maxKept = 1 << 20
+
+// release gives a question's memory to the next one. Nothing of it may be used
+// afterwards.
+func (k *keyer) release(q *question) {
+	if body := q.body; cap(body) > 0 && cap(body) <= maxKept {
+		k.buffers.Put(&body)
+	}
 }
 
 // raw hashes a question by its bytes: the fast way to an episode.
@@ -140,8 +157,8 @@ func method(req *http.Request) string {
 	return strings.ToUpper(req.Method)
 }
 
-// readAll reads and closes a body whose length may be known.
-func readAll(r io.ReadCloser, length int64) ([]byte, error) {
+// readAll reads and closes a body whose length may be known, into buf if it fits.
+func readAll(r io.ReadCloser, length int64, buf []byte) ([]byte, error) {
 	if r == nil || r == http.NoBody {
 		return nil, nil
 	}
@@ -149,7 +166,9 @@ func readAll(r io.ReadCloser, length int64) ([]byte, error) {
 	if length > maxBody {
 		return nil, fault.New(fault.TooLarge, "seam.body", "body of %d bytes is longer than %d", length, maxBody)
 	}
-	buf := make([]byte, 0, max(512, length+1)) // one more, so that EOF needs no growth
+	if buf = buf[:0]; int64(cap(buf)) <= length || cap(buf) == 0 {
+		buf = make([]byte, 0, max(512, length+1)) // one more, so that EOF needs no growth
+	}
 	for {
 		n, err := r.Read(buf[len(buf):cap(buf)])
 		buf = buf[:len(buf)+n]

@@ -91,6 +91,7 @@ func (r *replayer) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
+	defer r.keyer.release(q)
 	if err := req.Context().Err(); err != nil {
 		return nil, err
 	}

@@ -337,7 +337,7 @@ func (p *passer) RoundTrip(req *http.Request) (*http.Response, error) {
 	c := CallSummary{Lane: laneOf(req.Context()), Method: method(req), URL: p.s.o.Redactor.URL(req.URL.String()), Line: -1, Bytes: int(max(0, req.ContentLength))}
 	if req.GetBody != nil {
 		if copied, err := req.GetBody(); err == nil {
-			body, _ := readAll(copied, req.ContentLength) // only for the log
+			body, _ := readAll(copied, req.ContentLength, nil) // only for the log
 			c.Model, c.Bytes = modelOf(c.URL, body), len(body)
 		}
 	}
