@@ -57,16 +57,20 @@ var formatOptions = []jsontext.Options{
 //
 // Invalid UTF-8, a name that occurs twice in one object, an empty text and data
 // after the value are errors of code CodeJSON.
-func JSON(raw []byte) ([]byte, error) {
+func JSON(raw []byte) ([]byte, error) { return Append(make([]byte, 0, len(raw)), raw) }
+
+// Append appends what JSON gives to dst. It does not allocate where dst has room for
+// twice the length of raw. After an error dst's room holds nothing of use.
+func Append(dst, raw []byte) ([]byte, error) {
 	const op = "canon.json"
 	if len(raw) > MaxBytes {
 		return nil, fault.New(CodeSize, op, "text of %d bytes is longer than %d", len(raw), MaxBytes)
 	}
-	v, err := jsontext.AppendFormat(make([]byte, 0, len(raw)), raw, formatOptions...)
-	if err == nil && sortNames(v) {
+	v, err := jsontext.AppendFormat(dst, raw, formatOptions...)
+	if err == nil && sortNames(v[len(dst):]) {
 		return v, nil
 	}
-	v, err = jsontext.AppendFormat(nil, raw, strictOptions...) // names the place
+	v, err = jsontext.AppendFormat(dst, raw, strictOptions...) // names the place
 	if err != nil {
 		return nil, badJSON(op, err)
 	}

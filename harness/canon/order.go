@@ -19,15 +19,16 @@ type sorter struct {
 	repeated bool // an object has a name twice
 }
 
-// A span is a member, text[from:to], and its name without quotes.
-type span struct {
-	name     []byte
-	from, to int
-}
+// A span is a member, text[from:to], and where its name ends.
+type span struct{ from, nameEnd, to int }
 
-// sortNames sorts text and reports whether its names are unique.
+// name is a member's name without its quotes.
+func (s *sorter) name(m span) []byte { return s.text[m.from+1 : m.nameEnd-1] }
+
+// sortNames sorts text, with the memory behind it for scratch, and reports whether its
+// names are unique.
 func sortNames(text []byte) (unique bool) {
-	s := sorter{text: text, members: make([]span, 0, 64)}
+	s := sorter{text: text, members: make([]span, 0, 64), scratch: text[len(text):]}
 	s.value(0)
 	return !s.repeated
 }
@@ -69,14 +70,13 @@ func (s *sorter) str(at int) int {
 
 func (s *sorter) object(at int) int {
 	first, sorted := len(s.members), true
-	for from := at; s.text[at] != '}'; {
-		nameEnd := s.str(at)
-		m := span{name: s.text[at+1 : nameEnd-1], from: at}
-		m.to = s.value(nameEnd + 1)
+	for s.text[at] != '}' {
+		m := span{from: at, nameEnd: s.str(at)}
+		m.to = s.value(m.nameEnd + 1)
 		if at = m.to; s.text[at] == ',' {
 			at++
 		}
-		if m.from > from && compareNames(s.members[len(s.members)-1], m) >= 0 {
+		if n := len(s.members); n > first && s.compare(s.members[n-1], m) >= 0 {
 			sorted = false
 		}
 		s.members = append(s.members, m)
@@ -91,25 +91,26 @@ func (s *sorter) object(at int) int {
 // order writes the members of one object again, sorted.
 func (s *sorter) order(members []span) {
 	from, to := members[0].from, members[len(members)-1].to
-	slices.SortFunc(members, compareNames)
+	slices.SortFunc(members, s.compare)
 	s.scratch = slices.Grow(s.scratch[:0], to-from)
 	for i, m := range members {
 		if i > 0 {
 			s.scratch = append(s.scratch, ',')
-			s.repeated = s.repeated || bytes.Equal(m.name, members[i-1].name)
+			s.repeated = s.repeated || bytes.Equal(s.name(m), s.name(members[i-1]))
 		}
 		s.scratch = append(s.scratch, s.text[m.from:m.to]...)
 	}
 	copy(s.text[from:], s.scratch)
 }
 
-// compareNames compares by UTF-16 code units, as RFC 8785 does. Bytes come in the
+// compare compares names by UTF-16 code units, as RFC 8785 does. Bytes come in the
 // same order below U+E000, and names are hardly ever beyond it.
-func compareNames(a, b span) int {
-	if simple(a.name) && simple(b.name) {
-		return bytes.Compare(a.name, b.name)
+func (s *sorter) compare(a, b span) int {
+	x, y := s.name(a), s.name(b)
+	if simple(x) && simple(y) {
+		return bytes.Compare(x, y)
 	}
-	return slices.Compare(units(a.name), units(b.name))
+	return slices.Compare(units(x), units(y))
 }
 
 // simple reports a name without escapes and without characters from U+E000 on.

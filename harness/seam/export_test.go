@@ -17,7 +17,7 @@ func (s *Seam) Forget() { s.play.near = nearIndex{once: sync.Once{}} }
 
 // Canonical is the form of a body that a key is computed from.
 func (s *Seam) Canonical(body []byte) ([]byte, bool) {
-	q := &question{known: body}
+	q := &question{memory: &memory{}, known: body}
 	s.play.keyer.canonical(q)
 	return q.form, q.isJSON
 }
@@ -28,7 +28,7 @@ func Apply(names []string, b []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return r.apply(b), nil
+	return r.apply(nil, b), nil
 }
 
 // Walk runs the finders over a text that need not be JSON.

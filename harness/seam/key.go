@@ -7,6 +7,7 @@ import (
 	"hash"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 
@@ -27,7 +28,7 @@ var keyHeaders = []string{"Anthropic-Beta", "Anthropic-Version", "Mcp-Protocol-V
 type keyer struct {
 	rules    *rules
 	redactor *redact.Redactor
-	buffers  sync.Pool // of *[]byte: bodies of requests that were answered
+	memory   sync.Pool // of *memory: of questions that were answered
 }
 
 func newKeyer(names []string, r *redact.Redactor) (*keyer, error) {
@@ -45,7 +46,7 @@ func KeyOf(rules []string, lane, kind string, r cassette.Request) (key, raw stri
 	if err != nil {
 		return "", "", err
 	}
-	q := &question{lane: lane, kind: kind, method: r.Method, url: k.redactor.URL(r.URL), header: r.Header, known: r.Body}
+	q := &question{memory: &memory{}, lane: lane, kind: kind, method: r.Method, url: k.redactor.URL(r.URL), header: r.Header, known: r.Body}
 	return k.key(q), k.raw(q), nil
 }
 
@@ -54,26 +55,34 @@ type question struct {
 	lane, kind, method string
 	url                string      // canonical, without credentials
 	header             http.Header // allowed ones, masked
-	body               []byte      // as sent; not valid after release
+	body               []byte      // as sent
 	known              []byte      // body with values of the environment and folders masked
 
+	memory *memory
 	masked []byte // known with everything masked; set by canonical
 	form   []byte // canonical; nil until asked for
 	isJSON bool   // form is JSON, not bytes
 }
 
+// A memory is where the texts of a question stand, for one question after another.
+type memory struct {
+	body, canonical, form []byte
+}
+
 // ask reads a request and closes its body.
 func (k *keyer) ask(req *http.Request) (*question, error) {
-	buf, _ := k.buffers.Get().(*[]byte)
-	if buf == nil {
-		buf = new([]byte)
+	m, _ := k.memory.Get().(*memory)
+	if m == nil {
+		m = &memory{}
 	}
-	body, err := readAll(req.Body, req.ContentLength, *buf)
+	var err error
+	m.body, err = readAll(req.Body, req.ContentLength, m.body)
 	if err != nil {
 		return nil, fault.Wrap(err, fault.CodeOf(err), "seam.roundtrip", "%s %s", method(req), k.redactor.URL(req.URL.String()))
 	}
+	body := m.body
 	return &question{
-		lane: laneOf(req.Context()), kind: "http", method: method(req), url: k.redactor.URL(req.URL.String()),
+		memory: m, lane: laneOf(req.Context()), kind: "http", method: method(req), url: k.redactor.URL(req.URL.String()),
 		header: k.redactor.RequestHeader(req.Header), body: body, known: k.redactor.Known(body, nil),
 	}, nil
 }
@@ -81,11 +90,11 @@ func (k *keyer) ask(req *http.Request) (*question, error) {
 // maxKept is the longest body whose memory is used again, in bytes.
 const maxKept = 1 << 20
 
-// release gives a question's memory to the next one. Nothing of it may be used
-// afterwards.
+// release gives a question's memory to the next one. Nothing of the question may be
+// used afterwards.
 func (k *keyer) release(q *question) {
-	if body := q.body; cap(body) > 0 && cap(body) <= maxKept {
-		k.buffers.Put(&body)
+	if cap(q.memory.body) <= maxKept {
+		k.memory.Put(q.memory)
 	}
 }
 
@@ -115,17 +124,20 @@ func (k *keyer) key(q *question) string {
 func (k *keyer) canonical(q *question) {
 	if q.masked == nil {
 		q.masked = k.redactor.MaskRest(q.known)
-		q.form, q.isJSON = k.rules.form(q.masked)
+		q.form, q.isJSON = k.rules.form(q.masked, q.memory)
 	}
 }
 
-// form is a masked body as keys and differences see it.
-func (r *rules) form(masked []byte) (form []byte, isJSON bool) {
-	form, err := canon.JSON(masked)
+// form is a masked body as keys and differences see it. It stands in m, or is masked
+// itself.
+func (r *rules) form(masked []byte, m *memory) (form []byte, isJSON bool) {
+	m.canonical = slices.Grow(m.canonical[:0], 2*len(masked))
+	text, err := canon.Append(m.canonical, masked)
 	if err != nil {
 		return masked, false
 	}
-	return r.apply(form), true
+	m.canonical, m.form = text, r.apply(m.form[:0], text)
+	return m.form, true
 }
 
 // head writes everything but the body, each part with its length, so that no two

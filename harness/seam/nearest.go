@@ -179,7 +179,7 @@ func (p *player) compare(q *question, i int) *comparison {
 	for _, name := range keyHeaders {
 		c.text("header "+name, strings.Join(e.Request.Header[name], ", "), strings.Join(q.header[name], ", "))
 	}
-	recorded, isJSON := p.keyer.rules.form(e.Request.Body) // masked when it was written
+	recorded, isJSON := p.keyer.rules.form(e.Request.Body, &memory{}) // masked when it was written
 	if isJSON && q.isJSON {
 		c.messages = equalMessages(recorded, q.form)
 		c.value("", recorded, q.form)

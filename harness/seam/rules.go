@@ -103,14 +103,12 @@ func (r *rules) node(pointer string) *ruleNode {
 	return n
 }
 
-// apply rewrites a canonical text under the rules. It does not change b.
-func (r *rules) apply(b []byte) []byte {
-	if r.root == nil {
-		return b
-	}
-	a := applier{src: b, out: make([]byte, 0, len(b)+64)}
-	if a.value(0, r.root) < 0 {
-		return b
+// apply appends a canonical text to dst, rewritten under the rules. It does not
+// change b.
+func (r *rules) apply(dst, b []byte) []byte {
+	a := applier{src: b, out: slices.Grow(dst, len(b)+64)}
+	if r.root == nil || a.value(0, r.root) < 0 {
+		return append(dst, b...)
 	}
 	return a.out
 }
