@@ -145,6 +145,11 @@ func spellings(v string) []string {
 	for _, s := range slices.Clone(out) {
 		out = append(out, lowerPercent(s), url.QueryEscape(s), url.PathEscape(s)) // twice, as in a URL within a URL
 	}
+	for _, s := range slices.Clone(out[1:]) {
+		if html := jsonInner(s, true); html != s {
+			out = append(out, html) // a path keeps its &, and some JSON does not
+		}
+	}
 	out = append(out, allPercent(v), strings.ToLower(allPercent(v)))
 	for _, s := range jsonSpellings(v) {
 		out = append(out, s, url.QueryEscape(s), url.PathEscape(s)) // JSON in a parameter
@@ -201,6 +206,9 @@ func jsonSpellings(v string) []string {
 	out := []string{plain, html, strings.ReplaceAll(plain, "/", `\/`), strings.ReplaceAll(html, "/", `\/`), all(`\u%04x`), all(`\u%04X`)}
 	for _, s := range slices.Clone(out) {
 		out = append(out, jsonInner(s, false))
+		if again := jsonInner(s, true); again != out[len(out)-1] {
+			out = append(out, again) // two encoders, of which the outer one escapes for HTML
+		}
 	}
 	return out
 }
