@@ -12,6 +12,7 @@ package fault
 import (
 	"errors"
 	"fmt"
+	"strings"
 )
 
 // A Code is the part of an error that a program may act on.
@@ -59,14 +60,19 @@ func (e *Error) WithHint(format string, args ...any) *Error {
 	return &c
 }
 
-// Error is "op: message: cause", without the code and the hint.
+// Error is "op: message: cause", without the code and the hint. A cause of the same
+// operation does not name it again.
 func (e *Error) Error() string {
 	s := e.Message
 	if e.Op != "" {
 		s = e.Op + ": " + s
 	}
 	if e.Err != nil {
-		s += ": " + e.Err.Error()
+		cause := e.Err.Error()
+		if inner, ok := e.Err.(*Error); ok && e.Op != "" && inner.Op == e.Op {
+			cause = strings.TrimPrefix(cause, e.Op+": ")
+		}
+		s += ": " + cause
 	}
 	return s
 }

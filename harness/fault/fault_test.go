@@ -36,6 +36,10 @@ func TestCodeAndHintSurviveWrapping(t *testing.T) {
 	if got, want := outer.Error(), `draft.apply: save draft d-1: store.update: piece "ada" is at revision 3, not 2`; got != want {
 		t.Errorf("Error() = %q, want %q", got, want)
 	}
+	again := fault.Wrap(fault.Wrap(inner, fault.Internal, "store.update", "piece %q", "ada"), fault.Internal, "store.update", "shelf 1")
+	if got, want := again.Error(), `store.update: shelf 1: piece "ada": piece "ada" is at revision 3, not 2`; got != want {
+		t.Errorf("Error() = %q, want %q", got, want)
+	}
 	if !errors.Is(outer, &fault.Error{Code: fault.Stale}) {
 		t.Error("errors.Is does not find the cause's code")
 	}

@@ -130,7 +130,8 @@ func (h *house) checkSessions(ctx context.Context) check {
 	list, err := session.List(ctx, h.sessions())
 	for _, s := range list {
 		if s.Damage != "" && err == nil {
-			err = fault.New(fault.Internal, "doctor", "session %s: %s", s.ID, s.Damage)
+			err = fault.New(fault.Internal, "", "session %s: %s", s.ID, s.Damage).
+				WithHint("restore the file from a backup, or move it away: pieces and drafts are in the store")
 		}
 	}
 	return verdict("sessions", count(len(list), "session")+", each read whole", err)

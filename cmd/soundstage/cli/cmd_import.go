@@ -87,7 +87,7 @@ func (a *app) readFile(name string, limit int64) ([]byte, error) {
 	const op = "read"
 	f, err := os.Open(a.path(name))
 	if os.IsNotExist(err) {
-		return nil, fault.New(fault.NotFound, op, "no file %q", name)
+		return nil, fault.New(fault.NotFound, op, "no file %q", name).WithHint("check the name; a relative one begins in the folder that you are in")
 	}
 	if err != nil {
 		return nil, fault.New(fault.Invalid, op, "cannot open %q", name)

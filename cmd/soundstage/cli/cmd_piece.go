@@ -68,6 +68,9 @@ func (a *app) cmdPieceLs() *cobra.Command {
 						fmt.Fprintf(t, "%s\tr%d\t%s\t%d bytes\n", s.Ref, s.Revision, s.Title, s.Size)
 					}
 					_ = t.Flush() // to a writer that was checked when it was opened
+					if len(list) == 0 {
+						fmt.Fprintln(a.doors.Stderr, "no such pieces; bring one in with: soundstage import FILE")
+					}
 				})
 			})
 		},

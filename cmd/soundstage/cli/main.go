@@ -46,9 +46,6 @@ func Main(d Doors) int {
 	root := a.root()
 	a.json = wantsJSON(d.Args) // also for what is wrong before flags are parsed
 	root.SetArgs(d.Args)
-	root.SetIn(d.Stdin)
-	root.SetOut(d.Stdout)
-	root.SetErr(d.Stderr)
 	err := root.ExecuteContext(ctx)
 	if err != nil {
 		a.complain(err)
@@ -95,6 +92,10 @@ replays whole journeys from cassettes: no model cost, no network.
 	} {
 		root.AddCommand(add())
 	}
+	// Before its own commands are made: they keep the writer that there is then.
+	root.SetIn(a.doors.Stdin)
+	root.SetOut(a.doors.Stdout)
+	root.SetErr(a.doors.Stderr)
 	strictBuiltins(root)
 	strictArgs(root)
 	return root
@@ -137,8 +138,11 @@ func usage(c *cobra.Command, args []string) error {
 	if takes == "" {
 		takes = "no argument"
 	}
-	return fault.New(fault.Invalid, "cli", "%s takes %s, and got %s", c.CommandPath(), takes, count(len(args), "argument")).
-		WithHint("usage: %s; quote what belongs together", c.UseLine())
+	hint := "usage: " + c.UseLine()
+	if len(args) > 1 {
+		hint += "; quote what belongs together"
+	}
+	return fault.New(fault.Invalid, "cli", "%s takes %s, and got %s", c.CommandPath(), takes, count(len(args), "argument")).WithHint("%s", hint)
 }
 
 // noCommand is the error of a command that there is not, with the near ones.
@@ -166,6 +170,7 @@ func strictBuiltins(root *cobra.Command) {
 				if err != nil || len(rest) > 0 {
 					return noCommand(root, args)
 				}
+				found.InitDefaultHelpFlag()
 				return found.Help()
 			}
 		}
