@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"context"
 	"io"
 	"os"
 	"os/exec"
@@ -23,13 +24,16 @@ type process struct {
 
 // start runs the program in w's folder and environment, with pipes that the test
 // holds.
-func (w *world) start(args ...string) *process {
+func (w *world) start(args ...string) *process { return w.startIn(w.t.Context(), args...) }
+
+// startIn is start for a process that is killed when ctx ends.
+func (w *world) startIn(ctx context.Context, args ...string) *process {
 	w.t.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	p := &process{t: w.t, cmd: exec.CommandContext(w.t.Context(), self, args...)}
+	p := &process{t: w.t, cmd: exec.CommandContext(ctx, self, args...)}
 	p.cmd.Dir, p.cmd.Stdout = w.dir, &p.out
 	p.cmd.Env = []string{"SOUNDSTAGE_TEST_AS_PROGRAM=1"}
 	for k, v := range w.env {
@@ -58,6 +62,12 @@ func (p *process) until(text string) {
 		}
 		seen = append(seen, b[0])
 	}
+}
+
+// drain reads the process's standard error to its end.
+func (p *process) drain() string {
+	raw, _ := io.ReadAll(p.err) // what a killed process said
+	return string(raw)
 }
 
 // kill ends the process as a power cut would, and waits for it.

@@ -27,11 +27,13 @@ const (
 // seamFlags say how a session meets the world; flags win over the environment.
 type seamFlags struct {
 	mode, cassette string
+	resume         bool
 }
 
 func (f *seamFlags) register(set *pflag.FlagSet) {
 	set.StringVar(&f.mode, "mode", "", "live, replay or record (default: live, or replay with --cassette)")
 	set.StringVar(&f.cassette, "cassette", "", "the `file` or area/name to replay or record")
+	set.BoolVar(&f.resume, "continue", false, "record on where a recording was broken off")
 }
 
 // openSeam opens the session's one door to the outside. The seam of a scenario comes
@@ -56,8 +58,9 @@ func (a *app) openSeam(h *house, f seamFlags) (s *seam.Seam, owned bool, err err
 	o := seam.Options{
 		Mode: seam.Mode(f.mode), Clock: a.doors.Clock, Redactor: h.redactor, Rules: seam.DefaultRules(),
 		CI: isSet(env[envCI]), AllowLive: env[envLive] == "1", Origin: cassette.Live,
+		Continue: f.resume,
 	}
-	if err := checkSeam(o.Mode, f.cassette); err != nil {
+	if err := checkSeam(o.Mode, f); err != nil {
 		return nil, false, err
 	}
 	if f.cassette != "" {
@@ -73,13 +76,16 @@ func (a *app) openSeam(h *house, f seamFlags) (s *seam.Seam, owned bool, err err
 	return s, true, err
 }
 
-func checkSeam(mode seam.Mode, file string) error {
+func checkSeam(mode seam.Mode, f seamFlags) error {
 	const op = "seam.open"
+	if f.resume && mode != seam.Record {
+		return fault.New(fault.Invalid, op, "mode %q continues no recording", mode).WithHint("use --continue with --mode record")
+	}
 	switch mode {
 	case seam.Live:
 		return nil
 	case seam.Replay, seam.Record:
-		if file == "" {
+		if f.cassette == "" {
 			return fault.New(fault.Invalid, op, "mode %q needs a cassette", mode).WithHint("name one with --cassette")
 		}
 		return nil

@@ -189,9 +189,8 @@ func leakyDoor(t *testing.T, w *world, c leak, text string) (*seam.Seam, *leaky)
 	}
 	raw, err := json.Marshal(map[string]any{"turns": []any{
 		map[string]any{"say": map[string]any{"text": said, "calls": call("studio_read", map[string]any{"kind": "character", "id": "ada"})}},
-		map[string]any{"say": map[string]any{"calls": call("capability_call", map[string]any{
-			"id": "character.prompts.update", "input": map[string]any{"id": "ada", "scenario": args},
-		})}},
+		map[string]any{"say": map[string]any{"calls": call("capability_find", map[string]any{"id": "character.prompts.update"})}},
+		map[string]any{"say": map[string]any{"calls": call("character_prompts_update", map[string]any{"id": "ada", "scenario": args})}},
 		map[string]any{"say": map[string]any{"text": "Done."}},
 	}})
 	if err != nil {
