@@ -23,9 +23,10 @@ func TestMain(m *testing.M) {
 // program is the whole program, for the few scenarios that need a process.
 func program() int { return cli.Process() }
 
-// options is how the scenarios of this repository are run.
+// options is how the scenarios of this repository are run. They share one program, and
+// so the catalogue of models.
 func options() script.Options[*scenario.Bag] {
-	o := scenario.Options(cli.Main)
+	o := scenario.Options(cli.NewProgram().Main)
 	o.Root, o.Cassettes = ".", "../cassettes"
 	o.Update, o.Record = snapshot.Updating(), *record
 	return o

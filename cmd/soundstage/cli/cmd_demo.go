@@ -46,7 +46,7 @@ func (a *app) demo() error {
 	if a.json {
 		out = io.Discard
 	}
-	o := scenario.Options(func(d Doors) int { return narrate(out, d) })
+	o := scenario.Options(func(d Doors) int { return narrate(out, a.again(), d) })
 	o.Root, o.Cassettes = filepath.Join(dir, scenariosDir), filepath.Join(dir, cassettesDir)
 	for root, from := range map[string]fs.FS{o.Root: scenarios.Demo, o.Cassettes: cassettes.Demo} {
 		if err := os.CopyFS(root, from); err != nil {
@@ -65,7 +65,7 @@ func (a *app) demo() error {
 
 // narrate runs the program and shows what a person at a terminal would see, and the
 // file that an export wrote.
-func narrate(out io.Writer, d Doors) int {
+func narrate(out io.Writer, p *Program, d Doors) int {
 	var line strings.Builder
 	for _, arg := range d.Args {
 		if strings.ContainsAny(arg, " '\"{") {
@@ -75,7 +75,7 @@ func narrate(out io.Writer, d Doors) int {
 	}
 	fmt.Fprintf(out, "\n$ soundstage%s\n", line.String())
 	d.Stdout, d.Stderr = io.MultiWriter(d.Stdout, out), io.MultiWriter(d.Stderr, out)
-	code := Main(d)
+	code := p.Main(d)
 	if i := slices.Index(d.Args, "--out"); i > 0 && i+1 < len(d.Args) && code == exitOK {
 		card, err := os.ReadFile(filepath.Join(d.Dir, d.Args[i+1]))
 		if err != nil {

@@ -51,8 +51,10 @@ func (a *app) initStudio(dir, model, limit string) error {
 	if err := c.check("the command line"); err != nil {
 		return err
 	}
-	if _, err := a.catalog().Find(model); err != nil {
-		return err
+	if model != defaultModel { // that one is known, and the catalogue takes long to read
+		if _, err := a.catalog().Find(model); err != nil {
+			return err
+		}
 	}
 	path := filepath.Join(a.path(dir), configName)
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {

@@ -63,7 +63,7 @@ the scenario passed.`,
 }
 
 func (a *app) scenarios(patterns []string, record, update bool) error {
-	o := scenario.Options(Main)
+	o := scenario.Options(a.again().Main)
 	o.Root, o.Cassettes = a.path(scenariosDir), a.path(cassettesDir)
 	o.Record, o.Update = record, update
 	log := a.doors.Stdout

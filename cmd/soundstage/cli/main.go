@@ -27,7 +27,17 @@ import (
 type Doors = script.Doors
 
 // Main runs one command and returns the process's exit status.
-func Main(d Doors) int {
+func Main(d Doors) int { return NewProgram().Main(d) }
+
+// A Program is what many runs of the command line in one process share: the
+// catalogue of models, which never changes and takes long to read.
+type Program struct{ models *model.Catalog }
+
+// NewProgram returns a Program that has read nothing yet.
+func NewProgram() *Program { return &Program{model.NewCatalog()} }
+
+// Main runs one command and returns the process's exit status.
+func (p *Program) Main(d Doors) int {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	select {
@@ -42,7 +52,7 @@ func Main(d Doors) int {
 			}
 		}()
 	}
-	a := &app{doors: d}
+	a := &app{doors: d, models: p.models}
 	root := a.root()
 	a.json = wantsJSON(d.Args) // also for what is wrong before flags are parsed
 	root.SetArgs(d.Args)

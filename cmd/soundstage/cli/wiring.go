@@ -124,6 +124,9 @@ func (a *app) redactor(dir string) *redact.Redactor {
 	return redact.New(redact.Options{Env: a.doors.Env, Home: home, Work: dir})
 }
 
+// again is the program for a command that runs scenarios.
+func (a *app) again() *Program { return &Program{a.catalog()} }
+
 // catalog is the models that are known; it is read when it is first asked.
 func (a *app) catalog() *model.Catalog {
 	if a.models == nil {
