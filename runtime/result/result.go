@@ -22,5 +22,5 @@ const (
 const (
 	CodeUnknown fault.Code = "RESULT_UNKNOWN" // never handed out in this session
 	CodeEvicted fault.Code = "RESULT_EVICTED" // dropped for newer ones
-	CodeExpired fault.Code = "RESULT_EXPIRED" // of a session that ended
+	CodeExpired fault.Code = "RESULT_EXPIRED" // of a session that ended, or of an earlier run of the program
 )

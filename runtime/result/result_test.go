@@ -133,6 +133,32 @@ func TestHandles(t *testing.T) {
 	wantCode(t, "Put after the end", err, result.CodeExpired)
 }
 
+// A session that goes on in another run of the program has lost its results, and
+// gives no handle out twice: the model still reads the old ones in its history.
+func TestAResumedSession(t *testing.T) {
+	all := result.NewSessions()
+	all.Resume("s-1", []string{"result-2", "result-1", "no handle"})
+	for _, h := range []string{"result-1", "result-2"} {
+		_, err := all.Text("s-1", h)
+		wantCode(t, h, err, result.CodeExpired)
+	}
+	_, err := all.Text("s-1", "result-3")
+	wantCode(t, "not given out yet", err, result.CodeUnknown)
+	for i := range result.MaxResults + 1 {
+		h, err := all.Put(t.Context(), "s-1", fmt.Sprint("text ", i))
+		if want := fmt.Sprintf("result-%d", 3+i); err != nil || h != want {
+			t.Fatalf("Put = %q, %v, want %s", h, err, want)
+		}
+	}
+	_, err = all.Text("s-1", "result-3")
+	wantCode(t, "the oldest of this run", err, result.CodeEvicted)
+	if text, err := all.Text("s-1", "result-4"); err != nil || text != "text 1" {
+		t.Errorf("Text = %q, %v", text, err)
+	}
+	_, err = all.Text("s-1", "result-2")
+	wantCode(t, "of the run before", err, result.CodeExpired)
+}
+
 func TestRead(t *testing.T) {
 	around(t, result.MaxRead, func(t *testing.T, text string, over bool) {
 		s := result.New()

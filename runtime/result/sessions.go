@@ -28,6 +28,19 @@ func (s *Sessions) For(session string) *Store {
 	return st
 }
 
+// Resume tells of the handles that a session was given in runs of the program before
+// this one. They are [CodeExpired], and none of them is given out a second time: the
+// model still has them in its history. It is called before the session keeps anything.
+func (s *Sessions) Resume(session string, handles []string) {
+	st := s.For(session)
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	for _, h := range handles {
+		st.made = max(st.made, Handle(h).number())
+	}
+	st.lost, st.first = st.made, st.made+1
+}
+
 // End drops what the session kept.
 func (s *Sessions) End(session string) { s.For(session).end() }
 

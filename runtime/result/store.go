@@ -18,6 +18,7 @@ type Handle string
 type Store struct {
 	mu    sync.Mutex
 	made  int     // handles given out
+	lost  int     // of those, how many went with an earlier run of the program
 	first int     // number of the oldest that is kept; 1 at first
 	kept  []entry // from first on
 	total int     // bytes kept
@@ -84,13 +85,13 @@ func (s *Store) Stat(h Handle) (Stat, error) {
 func (s *Store) entry(op string, h Handle) (entry, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	n := 0
-	if _, err := fmt.Sscanf(string(h), "result-%d", &n); err != nil || n < 1 || n > s.made || h != Handle(fmt.Sprintf("result-%d", n)) {
+	n := h.number()
+	if n < 1 || n > s.made {
 		return entry{}, fault.New(CodeUnknown, op, "there was no result %q in this session", clip(string(h))).
 			WithHint("use a handle exactly as it was given")
 	}
 	switch {
-	case s.ended:
+	case s.ended || n <= s.lost:
 		return entry{}, expired(op, h)
 	case n < s.first:
 		return entry{}, fault.New(CodeEvicted, op, "the result %q was dropped for newer ones", h).
@@ -99,8 +100,17 @@ func (s *Store) entry(op string, h Handle) (entry, error) {
 	return s.kept[n-s.first], nil
 }
 
+// number is the place of a handle in its session, 0 where it is none of ours.
+func (h Handle) number() int {
+	n := 0
+	if _, err := fmt.Sscanf(string(h), "result-%d", &n); err != nil || h != Handle(fmt.Sprintf("result-%d", n)) {
+		return 0
+	}
+	return n
+}
+
 func expired(op string, h Handle) error {
-	return fault.New(CodeExpired, op, "the result %q went with its session, which has ended", h).
+	return fault.New(CodeExpired, op, "the result %q is gone: the run of the program that kept it has ended", h).
 		WithHint("run the call again that gave it")
 }
 

@@ -72,6 +72,21 @@ func Remembered(events []trace.Event) ([]string, error) {
 	return tools, nil
 }
 
+// Handles are the handles of long results that a session was given, oldest first.
+func Handles(events []trace.Event) ([]string, error) {
+	payloads, err := decodeAll(events)
+	if err != nil {
+		return nil, err
+	}
+	var handles []string
+	for _, p := range payloads {
+		if f, ok := p.(trace.ToolFinished); ok && f.Handle != "" {
+			handles = append(handles, f.Handle)
+		}
+	}
+	return handles, nil
+}
+
 // decodeAll gives every payload that this program knows.
 func decodeAll(events []trace.Event) ([]trace.Payload, error) {
 	list := make([]trace.Payload, 0, len(events))

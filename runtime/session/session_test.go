@@ -204,6 +204,16 @@ func TestRemembered(t *testing.T) {
 	}
 }
 
+func TestHandles(t *testing.T) {
+	events := write(t, t.TempDir(), "s-1",
+		step{1, trace.ToolFinished{Call: "a", Tool: "studio.read", OK: true, Handle: "result-1"}},
+		step{1, trace.ToolFinished{Call: "b", Tool: "studio.read", OK: true}},
+		step{2, trace.ToolFinished{Call: "c", Tool: "studio.read", OK: true, Handle: "result-2"}})
+	if got, err := session.Handles(events); err != nil || !slices.Equal(got, []string{"result-1", "result-2"}) {
+		t.Errorf("handles %v, %v", got, err)
+	}
+}
+
 func TestReopenGoesOn(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "s-1",

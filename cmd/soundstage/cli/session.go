@@ -64,13 +64,19 @@ func (c *conversation) open(ctx context.Context, h *house) error {
 		return err
 	}
 	c.log, c.turn = log, log.Turns+1
+	var handles []string
 	if c.history, err = session.History(log.Events); err == nil {
 		c.remembered, err = session.Remembered(log.Events)
 	}
+	if err == nil {
+		handles, err = session.Handles(log.Events)
+	}
 	if err != nil {
 		c.close()
+		return err
 	}
-	return err
+	h.results.Resume(c.id, handles)
+	return nil
 }
 
 // begin writes the first event of a session that has none.
