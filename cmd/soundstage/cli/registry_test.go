@@ -1,0 +1,100 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/soundstage-dev/soundstage/harness/snapshot"
+	"github.com/soundstage-dev/soundstage/runtime/gate"
+	"github.com/soundstage-dev/soundstage/runtime/tool"
+)
+
+// registry is the house's, as the program wires it.
+func registry(t *testing.T) (*house, []tool.Tool) {
+	t.Helper()
+	w := newWorld(t)
+	h, err := (&app{doors: Doors{Dir: w.dir, Env: w.env, Clock: w.clock}}).bare(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := h.registry.All()
+	if len(all) < 10 {
+		t.Fatalf("%d tools: the wiring is broken", len(all))
+	}
+	return h, all
+}
+
+// A tool that nobody classified is denied in every mode; it does not get that far.
+func TestEveryToolIsClassified(t *testing.T) {
+	h, all := registry(t)
+	for _, id := range gate.Unclassified(h.registry, h.table) {
+		t.Errorf("%s has no row in runtime/trust", id)
+	}
+	for _, r := range h.table.Rows() {
+		if _, ok := h.registry.Get(r.ID); !ok {
+			t.Errorf("runtime/trust has a row for %s, which is no tool", r.ID)
+		}
+	}
+	for _, tl := range all {
+		if tl.Exposure == tool.Deferred && tl.Effect == tool.Apply {
+			t.Errorf("%s is deferred and applies", tl.ID)
+		}
+	}
+}
+
+// One bad property makes some clients drop the whole list.
+func TestEverySchemaIsPlain(t *testing.T) {
+	_, all := registry(t)
+	for _, tl := range all {
+		for part, schema := range map[string][]byte{"input": tl.Input, "output": tl.Output} {
+			if schema == nil {
+				continue
+			}
+			for _, finding := range tool.Lint(schema) {
+				t.Errorf("%s: %s schema: %s", tl.ID, part, finding)
+			}
+		}
+	}
+}
+
+// TestServedTools is the contract with MCP clients: the list that the real program
+// serves, with every schema as it is on the wire.
+func TestServedTools(t *testing.T) {
+	for name, args := range map[string][]string{"mcp_tools": {"mcp"}, "mcp_tools_read_only": {"mcp", "--read-only"}} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.write(configName, "model: anthropic/claude-sonnet-4-5\n")
+			lines := bytes.Split([]byte(strings.TrimSpace(w.must(handshake, args...))), []byte("\n"))
+			var answer struct {
+				ID     int             `json:"id"`
+				Result json.RawMessage `json:"result"`
+			}
+			if err := json.Unmarshal(lines[len(lines)-1], &answer); err != nil || answer.ID != 2 {
+				t.Fatalf("%v: %s", err, lines[len(lines)-1])
+			}
+			snapshot.JSON(t, name, answer.Result)
+			var list struct {
+				Tools []struct {
+					Name         string          `json:"name"`
+					InputSchema  json.RawMessage `json:"inputSchema"`
+					OutputSchema json.RawMessage `json:"outputSchema"`
+				} `json:"tools"`
+			}
+			if err := json.Unmarshal(answer.Result, &list); err != nil || len(list.Tools) == 0 {
+				t.Fatalf("%d tools, %v", len(list.Tools), err)
+			}
+			for _, tl := range list.Tools {
+				for _, schema := range []json.RawMessage{tl.InputSchema, tl.OutputSchema} {
+					if schema == nil {
+						continue
+					}
+					for _, finding := range tool.Lint(schema) {
+						t.Errorf("%s: %s", tl.Name, finding)
+					}
+				}
+			}
+		})
+	}
+}
