@@ -17,6 +17,7 @@ import (
 	"github.com/soundstage-dev/soundstage/harness/canon"
 	"github.com/soundstage-dev/soundstage/harness/clock"
 	"github.com/soundstage-dev/soundstage/harness/fault"
+	"github.com/soundstage-dev/soundstage/harness/snapshot"
 	"github.com/soundstage-dev/soundstage/runtime/draft"
 	"github.com/soundstage-dev/soundstage/runtime/ledger"
 	"github.com/soundstage-dev/soundstage/runtime/model"
@@ -113,6 +114,30 @@ func TestEveryPayloadComesBack(t *testing.T) {
 	if len(types) != len(every()) {
 		t.Errorf("%d types for %d payloads", len(types), len(every()))
 	}
+}
+
+// TestTheEvents is the contract with everything that reads a trace: each type of
+// event with every field of its own, as it stands on its line.
+func TestTheEvents(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s-1.jsonl")
+	l := openLog(t, path, nil)
+	for i, p := range every() {
+		for f, v := range reflect.ValueOf(p).Fields() {
+			if v.IsZero() {
+				t.Errorf("%s.%s is not set, so the contract does not have it", p.EventType(), f.Name)
+			}
+		}
+		record(t, l, i, p)
+	}
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSpace(string(raw)), "\n")
+	if len(lines) != len(every()) {
+		t.Fatalf("%d lines for %d events", len(lines), len(every()))
+	}
+	snapshot.JSON(t, "events", []byte("["+strings.Join(lines, ",")+"]"))
 }
 
 func TestTheLine(t *testing.T) {
