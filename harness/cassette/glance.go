@@ -16,7 +16,7 @@ func (c *Cassette) Glance(i int) (lane, body []byte) {
 			lane = after[:end]
 		}
 	}
-	if _, rest, ok = cutAfter(rest, openRequest); ok {
+	if _, rest, ok = cutRequest(rest); ok {
 		body = rest[:max(0, bytes.LastIndex(rest, []byte(openForm)))]
 	}
 	return lane, body

@@ -244,7 +244,7 @@ func takeResponse(line []byte) (p parts, rest []byte, err error) {
 	if !ok {
 		return p, nil, errNoRequest
 	}
-	response, rest, ok := cutAfter(rest, openRequest)
+	response, rest, ok := cutRequest(rest)
 	if !ok {
 		return p, nil, errNoRequest
 	}
@@ -265,6 +265,23 @@ func cutAfter(b []byte, mark string) (before, after []byte, ok bool) {
 		return nil, nil, false
 	}
 	return b[:i+len(mark)], b[i+len(mark):], true
+}
+
+// cutRequest is cutAfter openRequest. It looks for that mark from its q on: a search
+// goes by the first byte, and an answer has few of them, but commas everywhere.
+func cutRequest(b []byte) (before, after []byte, ok bool) {
+	const q = 4
+	for at := q; at < len(b); {
+		i := bytes.Index(b[at:], []byte(openRequest[q:]))
+		if i < 0 {
+			break
+		}
+		at += i + len(openRequest) - q
+		if bytes.HasSuffix(b[:at], []byte(openRequest)) {
+			return b[:at], b[at:], true
+		}
+	}
+	return nil, nil, false
 }
 
 // decode reads the members that follow the fixed head; after is what follows the

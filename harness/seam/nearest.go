@@ -4,51 +4,30 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/binary"
-	"hash/maphash"
 	"math/bits"
 	"slices"
-	"sort"
 	"strings"
 	"sync"
 
 	"github.com/soundstage-dev/soundstage/harness/cassette"
 )
 
-// A nearIndex finds the episodes whose request begins as a given one does. It is
-// built at the first miss, from the bytes in the file and without decoding them: a
-// replay that hits never pays for it.
+// A nearIndex is where the requests' bodies stand in the file. It is made at the
+// first miss, without decoding them: a replay that hits never pays for it.
 type nearIndex struct {
 	once   sync.Once
-	seed   maphash.Seed
-	lanes  [][]byte
-	bodies [][]byte   // as they stand in the file
-	heads  [][]uint64 // by episode: hashes of its body's first 1, 2, 3 … blocks
+	lanes  [][]byte // as they stand in the file
+	bodies [][]byte
 }
 
-const (
-	blockSize  = 512 // bytes
-	maxBlocks  = 512 // what lies beyond is compared, not hashed
-	candidates = 3   // that are decoded and compared field by field
-)
+// candidates is how many episodes are decoded and compared field by field.
+const candidates = 3
 
 func (x *nearIndex) build(c *cassette.Cassette) {
-	x.seed = maphash.MakeSeed()
-	x.lanes, x.bodies, x.heads = make([][]byte, c.Len()), make([][]byte, c.Len()), make([][]uint64, c.Len())
+	x.lanes, x.bodies = make([][]byte, c.Len()), make([][]byte, c.Len())
 	for i := range c.Len() {
-		lane, body := c.Glance(i)
-		x.lanes[i], x.bodies[i], x.heads[i] = lane, body, x.blocks(body)
+		x.lanes[i], x.bodies[i] = c.Glance(i)
 	}
-}
-
-// blocks hashes the first 1, 2, 3 … whole blocks of a text.
-func (x *nearIndex) blocks(text []byte) []uint64 {
-	out := make([]uint64, 0, min(maxBlocks, len(text)/blockSize))
-	before := uint64(0)
-	for at := 0; at+blockSize <= len(text) && len(out) < maxBlocks; at += blockSize {
-		before = before*0x9e3779b97f4a7c15 + maphash.Bytes(x.seed, text[at:at+blockSize])
-		out = append(out, before)
-	}
-	return out
 }
 
 // explain says why a question was missed.
@@ -77,19 +56,13 @@ func (p *player) nearest(q *question) []int {
 	p.near.once.Do(func() { p.near.build(p.cassette) })
 	text := cassette.Quote(q.masked)
 	lane := cassette.Quote([]byte(q.lane))
-	blocks := p.near.blocks(text)
 	best := make([]candidate, 0, candidates+1)
-	for i, heads := range p.near.heads {
-		c := candidate{episode: i, lane: bytes.Equal(p.near.lanes[i], lane), shared: sharedBlocks(heads, blocks) * blockSize}
-		full := len(best) == candidates
-		if full && c.lane == best[candidates-1].lane && c.shared+blockSize < best[candidates-1].shared {
-			continue // the rest of a block cannot make up for it
-		}
-		c.shared += commonPrefix(p.near.bodies[i][c.shared:], text[c.shared:])
-		if full && c.lane == best[candidates-1].lane && c.shared < best[candidates-1].shared {
+	for i, body := range p.near.bodies {
+		c := candidate{episode: i, lane: bytes.Equal(p.near.lanes[i], lane)}
+		if len(best) == candidates && !best[candidates-1].mayYield(c, body, text) {
 			continue
 		}
-		c.unused = !p.wasUsed(i)
+		c.shared, c.unused = commonPrefix(body, text), !p.wasUsed(i)
 		if at, _ := slices.BinarySearchFunc(best, c, candidate.order); at < candidates {
 			best = slices.Insert(best, at, c)
 			best = best[:min(len(best), candidates)]
@@ -112,14 +85,19 @@ func (c candidate) order(o candidate) int {
 	return cmp.Or(boolDesc(c.lane, o.lane), cmp.Compare(o.shared, c.shared), boolDesc(c.unused, o.unused), cmp.Compare(c.episode, o.episode))
 }
 
-// sharedBlocks is how many blocks are equal from the beginning. A hash covers all
-// before it, so that it is found by halving.
-func sharedBlocks(a, b []uint64) int {
-	n := min(len(a), len(b))
-	if n == 0 || a[n-1] == b[n-1] {
-		return n
+// mayYield reports whether a later candidate, of which only the lane is known, may
+// come before c. A look at the last bytes that both would have to share with text rules
+// out most, so that a miss does not read the whole cassette.
+func (c candidate) mayYield(later candidate, body, text []byte) bool {
+	if c.lane != later.lane {
+		return later.lane
 	}
-	return sort.Search(n, func(i int) bool { return a[i] != b[i] })
+	end := c.shared
+	if c.unused {
+		end++ // what shares as much comes after c
+	}
+	from := max(0, end-16)
+	return end <= len(body) && end <= len(text) && bytes.Equal(body[from:end], text[from:end])
 }
 
 func boolDesc(a, b bool) int {
