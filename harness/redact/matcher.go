@@ -10,15 +10,16 @@ type needle struct {
 	rule string
 }
 
-// A matcher finds many needles in one pass (Wu and Manber's method: it looks at
-// the end of a window as long as the shortest needle and jumps by a table). It is
-// immutable.
+// A matcher finds many needles in one pass. It samples a text: every so many bytes
+// it looks whether the block there is one that a needle begins with or has near its
+// beginning, so often that no needle falls between two samples. Samples do not depend on
+// one another, so that the processor takes several at once. It is immutable.
 type matcher struct {
 	needles []needle
-	min     int
-	shift   [tableSize]uint8
-	first   [tableSize]int32 // slot to the first needle whose window ends in it, plus 1
-	chain   []int32          // needle to the next one of its slot, plus 1
+	min     int                    // length of the shortest needle, at most 16
+	blocks  [tableSize / 64]uint64 // a bit for each block within the first min bytes of a needle
+	first   [tableSize]int32       // slot to the first needle whose block at min-1 it is, plus 1
+	chain   []int32                // needle to the next one of its slot, plus 1
 }
 
 const tableSize = 1 << 15
@@ -35,18 +36,14 @@ func newMatcher(needles []needle) *matcher {
 		m.needles = append(m.needles, n)
 		m.min = min(m.min, len(n.text))
 	}
-	for i := range m.shift {
-		m.shift[i] = uint8(m.min - block + 1)
-	}
 	m.chain = make([]int32, len(m.needles))
 	for i, n := range m.needles {
 		for end := block - 1; end < m.min; end++ {
 			slot := slot(n.text, end)
-			m.shift[slot] = min(m.shift[slot], uint8(m.min-1-end))
-			if end == m.min-1 {
-				m.chain[i], m.first[slot] = m.first[slot], int32(i+1)
-			}
+			m.blocks[slot/64] |= 1 << (slot % 64)
 		}
+		slot := slot(n.text, m.min-1)
+		m.chain[i], m.first[slot] = m.first[slot], int32(i+1)
 	}
 	return m
 }
@@ -55,9 +52,9 @@ func newMatcher(needles []needle) *matcher {
 const block = 3
 
 // slot hashes the block of b that ends at index end.
-func slot(b []byte, end int) int {
+func slot(b []byte, end int) uint {
 	_ = b[end]
-	return (int(b[end-2])<<10 ^ int(b[end-1])<<5 ^ int(b[end])) & (tableSize - 1)
+	return (uint(b[end-2])<<10 ^ uint(b[end-1])<<5 ^ uint(b[end])) % tableSize
 }
 
 // next finds the first match at or after from, the longest needle where several
@@ -66,28 +63,34 @@ func (m *matcher) next(b []byte, from int) (at int, n *needle) {
 	if len(m.needles) == 0 {
 		return len(b), nil
 	}
-	for end := from + m.min - 1; end < len(b); {
+	every := m.min - block + 1
+	for end := from + m.min - 1; end < len(b); end += every {
 		slot := slot(b, end)
-		if s := m.shift[slot]; s > 0 {
-			end += int(s)
+		if m.blocks[slot/64]&(1<<(slot%64)) == 0 {
 			continue
 		}
-		start := end - m.min + 1
-		for i := m.first[slot]; i > 0; i = m.chain[i-1] {
-			c := &m.needles[i-1]
-			if !bytes.HasPrefix(b[start:], c.text) || c.path && !standsAlone(b, start, start+len(c.text)) {
-				continue
-			}
-			if n == nil || len(c.text) > len(n.text) {
-				n = c
+		start := end - m.min + 1 // a needle with this block begins here or soon after
+		for ; start <= end-block+1 && start+m.min <= len(b); start++ {
+			if n := m.at(b, start); n != nil {
+				return start, n
 			}
 		}
-		if n != nil {
-			return start, n
-		}
-		end++
 	}
 	return len(b), nil
+}
+
+// at is the longest needle that begins at b[start], or nil.
+func (m *matcher) at(b []byte, start int) (n *needle) {
+	for i := m.first[slot(b, start+m.min-1)]; i > 0; i = m.chain[i-1] {
+		c := &m.needles[i-1]
+		if !bytes.HasPrefix(b[start:], c.text) || c.path && !standsAlone(b, start, start+len(c.text)) {
+			continue
+		}
+		if n == nil || len(c.text) > len(n.text) {
+			n = c
+		}
+	}
+	return n
 }
 
 // replace puts each needle's placeholder in its place.

@@ -14,12 +14,14 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	vcrcassette "github.com/dnaeon/go-vcr/v2/cassette"
 	"github.com/dnaeon/go-vcr/v2/recorder"
 
 	"github.com/soundstage-dev/soundstage/harness/cassette"
 	"github.com/soundstage-dev/soundstage/harness/clock"
+	"github.com/soundstage-dev/soundstage/harness/redact"
 	"github.com/soundstage-dev/soundstage/harness/seam"
 	"github.com/soundstage-dev/soundstage/harness/upstream"
 )
@@ -57,24 +59,46 @@ func benchStream() []string {
 	return append(events, `{"type":"message_stop"}`)
 }
 
-// benchDir is in memory where the system has such a folder: syncing a disk is not
-// what is measured.
-func benchDir(b *testing.B) string {
-	b.Helper()
-	if dir, err := os.MkdirTemp("/dev/shm", "seam"); err == nil {
-		b.Cleanup(func() { _ = os.RemoveAll(dir) })
-		return dir
+// benchFiles are recorded once a size and kept for the process: TestMain removes
+// them.
+var benchFiles = struct {
+	sync.Mutex
+	paths map[int]string
+}{paths: map[int]string{}}
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	for _, path := range benchFiles.paths {
+		if err := os.RemoveAll(filepath.Dir(path)); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			code = 1
+		}
 	}
-	return b.TempDir()
+	os.Exit(code)
 }
 
-// benchCassette is recorded through the seam itself.
+// benchCassette is recorded through the seam itself, in memory where the system has
+// such a folder: syncing a disk is not what is measured.
 func benchCassette(b *testing.B, n int) seam.Options {
 	b.Helper()
+	benchFiles.Lock()
+	defer benchFiles.Unlock()
 	o := seam.Options{
-		Mode: seam.Record, Cassette: filepath.Join(benchDir(b), "c.yaml"), Name: "bench", Origin: cassette.Scripted,
+		Mode: seam.Record, Cassette: benchFiles.paths[n], Name: "bench", Origin: cassette.Scripted,
 		Clock: clock.NewFixed(clock.Epoch), Rules: seam.DefaultRules(), Transport: upstream.NewTransport(sse(benchStream()...)),
 	}
+	if o.Cassette != "" {
+		return o
+	}
+	dir, err := os.MkdirTemp("/dev/shm", "seam")
+	if err != nil {
+		dir, err = os.MkdirTemp("", "seam")
+	}
+	if err != nil {
+		b.Fatal(err)
+	}
+	o.Cassette = filepath.Join(dir, "c.yaml")
+	benchFiles.paths[n] = o.Cassette
 	s := open(b, o)
 	for i := range n {
 		send(b, s.Transport(), benchBody(i))
@@ -140,7 +164,7 @@ func benchReplay(b *testing.B, s *seam.Seam, n int, body func(int) []byte, wantH
 	send(b, s.Transport(), benchBody(-1)) // builds the index of misses
 	s.Rewind()
 	b.ReportAllocs()
-	from := cpuTime()
+	defer reportCPU(b)()
 	i := 0
 	for b.Loop() {
 		if i > 0 && i%n == 0 {
@@ -151,7 +175,30 @@ func benchReplay(b *testing.B, s *seam.Seam, n int, body func(int) []byte, wantH
 		}
 		i++
 	}
-	b.ReportMetric(float64((cpuTime()-from).Nanoseconds())/float64(i), "cpu-ns/op")
+}
+
+// reportCPU adds the processor time an operation took, garbage collection and all.
+func reportCPU(b *testing.B) func() {
+	from := cpuTime()
+	return func() { b.ReportMetric(float64(cpuTime()-from)/float64(b.N), "cpu-ns/op") }
+}
+
+// BenchmarkReplayKnown is a replay where the environment has credentials and folders
+// that each request is searched for, as a command's has.
+func BenchmarkReplayKnown(b *testing.B) {
+	o := benchCassette(b, 100)
+	o.Redactor = redact.New(redact.Options{
+		Home: "/home/somebody", Work: "/home/somebody/studio",
+		Env: map[string]string{
+			"ANTHROPIC_API_KEY": "sk-ant-api03-0123456789abcdefghij-ABCDEFGHIJ", "OPENAI_API_KEY": "sk-proj-9876543210zyxwvutsrqp",
+			"GITHUB_TOKEN": "ghp_0123456789abcdefghijABCDEFGHIJ012345", "DATABASE_URL": "postgres://me:correct-horse@db/main",
+		},
+	})
+	s := replay(b, o)
+	bodies := cases(100)
+	for _, name := range caseNames {
+		b.Run(name, func(b *testing.B) { benchReplay(b, s, 100, bodies[name], name != "4-missing") })
+	}
 }
 
 // BenchmarkFirstMiss is the first miss of a cassette, which indexes it.
@@ -159,6 +206,7 @@ func BenchmarkFirstMiss(b *testing.B) {
 	for _, n := range benchSizes {
 		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
 			s := replay(b, benchCassette(b, n))
+			defer reportCPU(b)()
 			i := 0
 			for b.Loop() {
 				s.Forget()
@@ -174,6 +222,7 @@ func BenchmarkFirstMiss(b *testing.B) {
 func BenchmarkRecord(b *testing.B) {
 	below := upstream.NewTransport(sse(benchStream()...))
 	b.Run("without", func(b *testing.B) {
+		defer reportCPU(b)()
 		i := 0
 		for b.Loop() {
 			send(b, below, benchBody(i))
@@ -181,8 +230,9 @@ func BenchmarkRecord(b *testing.B) {
 		}
 	})
 	b.Run("with", func(b *testing.B) {
+		defer reportCPU(b)()
 		s := open(b, seam.Options{
-			Mode: seam.Record, Cassette: filepath.Join(benchDir(b), "c.yaml"), Origin: cassette.Scripted, Clock: clock.NewFixed(clock.Epoch),
+			Mode: seam.Record, Cassette: filepath.Join(b.TempDir(), "c.yaml"), Origin: cassette.Scripted, Clock: clock.NewFixed(clock.Epoch),
 			Rules: seam.DefaultRules(), Transport: below,
 		})
 		i := 0
@@ -214,10 +264,13 @@ func BenchmarkGoVCR(b *testing.B) {
 func benchVCR(b *testing.B, path string, n int, body func(int) []byte, wantHit bool) {
 	i := 0
 	rec := openVCR(b, path)
+	from, opening := cpuTime(), time.Duration(0)
 	for b.Loop() {
 		if i > 0 && i%n == 0 && wantHit { // used up
 			b.StopTimer()
+			before := cpuTime()
 			rec = openVCR(b, path)
+			opening += cpuTime() - before
 			b.StartTimer()
 		}
 		if hit := send(b, rec, body(i)); hit != wantHit {
@@ -225,6 +278,7 @@ func benchVCR(b *testing.B, path string, n int, body func(int) []byte, wantHit b
 		}
 		i++
 	}
+	b.ReportMetric(float64(cpuTime()-from-opening)/float64(b.N), "cpu-ns/op")
 }
 
 func openVCR(b *testing.B, path string) *recorder.Recorder {
