@@ -44,7 +44,7 @@ func CheckID(id string) error {
 	}
 	if !ok {
 		return fault.New(CodeBadID, "session.check", "%q is not the id of a session", clip(id, maxID)).
-			WithHint("list the sessions to see their ids")
+			WithHint("ids are letters, digits, dashes, dots and underscores, like s-0001")
 	}
 	return nil
 }

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"bytes"
-	"context"
 	"io"
 	"os"
 	"os/exec"
@@ -24,16 +23,13 @@ type process struct {
 
 // start runs the program in w's folder and environment, with pipes that the test
 // holds.
-func (w *world) start(args ...string) *process { return w.startIn(w.t.Context(), args...) }
-
-// startIn is start for a process that is killed when ctx ends.
-func (w *world) startIn(ctx context.Context, args ...string) *process {
+func (w *world) start(args ...string) *process {
 	w.t.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	p := &process{t: w.t, cmd: exec.CommandContext(ctx, self, args...)}
+	p := &process{t: w.t, cmd: exec.CommandContext(w.t.Context(), self, args...)}
 	p.cmd.Dir, p.cmd.Stdout = w.dir, &p.out
 	p.cmd.Env = []string{"SOUNDSTAGE_TEST_AS_PROGRAM=1"}
 	for k, v := range w.env {

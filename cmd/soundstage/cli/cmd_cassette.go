@@ -99,6 +99,10 @@ func (a *app) cassetteFile(name string) string {
 func (a *app) openCassette(name string) (*cassette.Cassette, cassetteRow, error) {
 	file := a.cassetteFile(name)
 	c, err := cassette.Open(file)
+	if fault.CodeOf(err) == cassette.CodeMissing {
+		return nil, cassetteRow{}, fault.New(cassette.CodeMissing, "cassette.open", "there is no cassette %q (file %q)", name, file).
+			WithHint("list them: soundstage cassette ls; or name a file that ends in .yaml")
+	}
 	if err != nil {
 		return nil, cassetteRow{}, err
 	}

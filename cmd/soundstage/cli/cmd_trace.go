@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/soundstage-dev/soundstage/harness/fault"
 	"github.com/soundstage-dev/soundstage/runtime/session"
 	"github.com/soundstage-dev/soundstage/runtime/trace"
 )
@@ -69,7 +68,7 @@ func (a *app) showTrace(ctx context.Context, h *house, args []string) error {
 		return err
 	}
 	if _, err := os.Stat(file); err != nil {
-		return fault.New(fault.NotFound, "trace.show", "no session %q in this studio", id).WithHint("name none for the last one")
+		return h.noSession(ctx, "trace.show", id, "name none for the last one")
 	}
 	out := traceShow{Session: id, Events: []traceEvent{}}
 	var events []trace.Event

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -77,11 +76,10 @@ func (k *killed) runAndKill(n int, after time.Duration) (took time.Duration, don
   - say: {text: Done.}
 `, n))
 	args := append([]string{"run", "--mode", "record", "--cassette", cassetteOf(n), "--gate", "autopilot"}, k.session(n)...)
-	ctx, cancel := context.WithTimeout(k.t.Context(), after)
-	defer cancel()
-	p := k.startIn(ctx, append(args, "Rename her.")...)
+	p := k.start(append(args, "Rename her.")...)
 	begun := time.Now()
-	go func() { _, _ = fmt.Fprint(p.in, "y\n") }() // it may be dead
+	defer time.AfterFunc(after, func() { _ = p.cmd.Process.Kill() }).Stop() // it may have ended
+	go func() { _, _ = fmt.Fprint(p.in, "y\n") }()                          // it may be dead
 	p.drain()
 	err := p.cmd.Wait()
 	return time.Since(begun), err == nil

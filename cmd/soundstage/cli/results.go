@@ -30,9 +30,3 @@ func results() map[string]reflect.Type {
 		"version":         reflect.TypeFor[versionResult](),
 	}
 }
-
-// withoutJSON are the commands that have no result: what they print is for a shell,
-// for a person, or is a protocol of its own.
-func withoutJSON() []string {
-	return []string{"mcp", "help", "completion bash", "completion zsh", "completion fish", "completion powershell"}
-}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/soundstage-dev/soundstage/harness/fault"
 	"github.com/soundstage-dev/soundstage/harness/seam"
@@ -51,10 +52,26 @@ func (h *house) claim(ctx context.Context, id string) (*conversation, error) {
 		return nil, err
 	}
 	if _, err := os.Stat(path); err != nil {
-		return nil, fault.New(fault.NotFound, "run", "no session %q in this studio", id).
-			WithHint("leave --session out to begin one")
+		return nil, h.noSession(ctx, "run", id, "leave --session out to begin one")
 	}
 	return c, c.open(ctx, h)
+}
+
+// noSession is the error of a session that there is not, with those that there are.
+func (h *house) noSession(ctx context.Context, op, id, hint string) error {
+	const most = 5
+	list, err := session.List(ctx, h.sessions())
+	if err != nil {
+		return err
+	}
+	var latest []string
+	for _, s := range list[:min(len(list), most)] {
+		latest = append(latest, s.ID)
+	}
+	if len(latest) > 0 {
+		hint += "; the latest are " + strings.Join(latest, ", ")
+	}
+	return fault.New(fault.NotFound, op, "no session %q in this studio", id).WithHint("%s", hint)
 }
 
 // open opens the session's log, and closes it again on an error.
