@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/soundstage-dev/soundstage/harness/cassette"
+	"github.com/soundstage-dev/soundstage/harness/seam"
 )
 
 // bigEpisode is a call of the size that agents make: a request of 21 KB and a
@@ -34,6 +35,7 @@ var benchFiles = struct {
 }{paths: map[int]string{}}
 
 func TestMain(m *testing.M) {
+	seam.DenyDefaultTransport()
 	code := m.Run()
 	for _, path := range benchFiles.paths {
 		if err := os.RemoveAll(filepath.Dir(path)); err != nil {

@@ -2,7 +2,9 @@ package repocheck
 
 import (
 	"fmt"
+	"go/ast"
 	"go/token"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -175,4 +177,62 @@ func seeded(f *file, imp string) bool {
 		}
 	})
 	return ok
+}
+
+// A library that is handed no client falls back to the process's own, and a test
+// would leave the machine beside the seam. So tests that speak HTTP close it first.
+var denyRule = rule{
+	name: "tests deny the default transport",
+	find: func(tr *tree) []string {
+		speaks, denies := map[string]string{}, map[string]bool{}
+		for _, f := range tr.golang() {
+			if !f.isTest() {
+				continue
+			}
+			main := slices.ContainsFunc(f.ast.Decls, func(d ast.Decl) bool {
+				fn, ok := d.(*ast.FuncDecl)
+				return ok && fn.Name.Name == "TestMain"
+			})
+			selectors(f, func(pos token.Pos, pkg, name string) {
+				switch {
+				case pkg == "net/http" && (name == "Client" || strings.HasPrefix(name, "NewRequest")) && speaks[f.pkg()] == "":
+					speaks[f.pkg()] = tr.at(pos) + "http." + name
+				case main && pkg == module+"harness/seam" && name == "DenyDefaultTransport", main && pkg == "net/http" && name == "DefaultTransport":
+					denies[f.pkg()] = true
+				}
+			})
+		}
+		var found []string
+		for _, pkg := range slices.Sorted(maps.Keys(speaks)) {
+			if !denies[pkg] {
+				found = append(found, speaks[pkg]+": no TestMain of "+pkg+" calls seam.DenyDefaultTransport")
+			}
+		}
+		return found
+	},
+	plant: `
+-- a/a_test.go --
+package a
+import "net/http"
+var c = http.Client{}
+-- b/b_test.go --
+package b
+import "net/http"
+var r, _ = http.NewRequest("", "", nil)
+-- b/main_test.go --
+package b
+import "github.com/soundstage-dev/soundstage/harness/seam"
+func TestMain() { seam.DenyDefaultTransport() }
+-- c/c_test.go --
+package c
+import "net/http"
+import "github.com/soundstage-dev/soundstage/harness/seam"
+var c = http.Client{}
+func TestDeny() { seam.DenyDefaultTransport() }
+-- d/d.go --
+package d
+import "net/http"
+var c = http.Client{}
+`,
+	want: []string{"a/a_test.go:3: http.Client: no TestMain of a", "c/c_test.go:4: http.Client: no TestMain of c"},
 }

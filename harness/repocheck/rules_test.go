@@ -16,7 +16,7 @@ type rule struct {
 // rules is the table of contents of this package.
 func rules() []rule {
 	return []rule{
-		layerRule, sdkRule, commentRule, sizeRule, interfaceRule, doorRule, importRule, initRule,
+		layerRule, sdkRule, commentRule, sizeRule, interfaceRule, doorRule, denyRule, importRule, initRule,
 		globalRule, mapRule, unfinishedRule, machineRule, documentRule, codeRule, scenarioRule,
 	}
 }

@@ -11,9 +11,11 @@ import (
 	"testing"
 
 	"github.com/soundstage-dev/soundstage/harness/script"
+	"github.com/soundstage-dev/soundstage/harness/seam"
 )
 
 func TestMain(m *testing.M) {
+	seam.DenyDefaultTransport()
 	os.Exit(script.Main(m, func() int {
 		fmt.Println("a process of its own:", strings.Join(os.Args[1:], " "))
 		return 0

@@ -67,6 +67,7 @@ var benchFiles = struct {
 }{paths: map[int]string{}}
 
 func TestMain(m *testing.M) {
+	seam.DenyDefaultTransport()
 	code := m.Run()
 	for _, path := range benchFiles.paths {
 		if err := os.RemoveAll(filepath.Dir(path)); err != nil {
