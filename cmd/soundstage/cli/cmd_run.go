@@ -54,7 +54,8 @@ OPENAI_API_KEY, GEMINI_API_KEY, …).`,
 		Example: `  soundstage run "rename Ada to Countess Ada"
   soundstage run --session s-… "now give her a second greeting"
   soundstage run --model ollama/qwen3 "list what is here"
-  soundstage run --cassette content/rename "rename Ada to Countess Ada"`,
+  soundstage run --cassette content/rename "rename Ada to Countess Ada"
+  soundstage run --upstream said.yaml "rename Ada to Countess Ada"`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error { return a.run(c.Context(), args[0], f) },
 	}

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"net/http"
 	"net/url"
+	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -26,14 +28,15 @@ const (
 
 // seamFlags say how a session meets the world; flags win over the environment.
 type seamFlags struct {
-	mode, cassette string
-	resume         bool
+	mode, cassette, upstream string
+	resume                   bool
 }
 
 func (f *seamFlags) register(set *pflag.FlagSet) {
 	set.StringVar(&f.mode, "mode", "", "live, replay or record (default: live, or replay with --cassette)")
 	set.StringVar(&f.cassette, "cassette", "", "the `file` or area/name to replay or record")
 	set.BoolVar(&f.resume, "continue", false, "record on where a recording was broken off")
+	set.StringVar(&f.upstream, "upstream", "", "let a script, this `file`, answer as the provider, without a key (docs/reference/upstream-scripts.md)")
 }
 
 // openSeam opens the session's one door to the outside. The seam of a scenario comes
@@ -48,6 +51,9 @@ func (a *app) openSeam(h *house, f seamFlags) (s *seam.Seam, owned bool, err err
 	}
 	if f.mode == "" {
 		f.mode = env[script.EnvMode]
+	}
+	if f.upstream == "" {
+		f.upstream = env[script.EnvUpstream]
 	}
 	if f.mode == "" && f.cassette != "" {
 		f.mode = string(seam.Replay)
@@ -65,15 +71,23 @@ func (a *app) openSeam(h *house, f seamFlags) (s *seam.Seam, owned bool, err err
 	}
 	if f.cassette != "" {
 		o.Name, o.Cassette = strings.TrimSuffix(f.cassette, ".yaml"), a.cassetteFile(f.cassette)
-		o.RecordCommand = "soundstage run --mode record --cassette " + f.cassette + " …"
+		o.RecordCommand = a.recordCommand(f.cassette)
 	}
 	if o.Mode != seam.Replay {
-		if o.Transport, o.Origin, err = a.outside(h); err != nil {
+		if o.Transport, o.Origin, err = a.outside(h, f.upstream); err != nil {
 			return nil, false, err
 		}
 	}
 	s, err = seam.Open(o)
 	return s, true, err
+}
+
+// recordCommand is what would record a cassette: its scenario, where there is one.
+func (a *app) recordCommand(name string) string {
+	if _, err := os.Stat(a.path(filepath.Join(scenariosDir, filepath.FromSlash(name)+".txtar"))); err == nil {
+		return "soundstage record " + name
+	}
+	return "soundstage run --mode record --cassette " + name + " …"
 }
 
 func checkSeam(mode seam.Mode, f seamFlags) error {
@@ -93,16 +107,16 @@ func checkSeam(mode seam.Mode, f seamFlags) error {
 	return fault.New(fault.Invalid, op, "mode is %q", mode).WithHint("use live, replay or record")
 }
 
-// outside is what lies below the seam when it is not replaying: a scripted provider
-// in this process, or the network. Keys are put on there, below the recording.
-func (a *app) outside(h *house) (http.RoundTripper, cassette.Origin, error) {
+// outside is what lies below the seam when it is not replaying: the scripted provider
+// that the file said tells of, in this process, or the network. Keys are put on there, below the recording.
+func (a *app) outside(h *house, said string) (http.RoundTripper, cassette.Origin, error) {
 	env := a.doors.Env
-	if file := env[script.EnvUpstream]; file != "" {
-		said, err := upstream.Load(a.path(file))
+	if said != "" {
+		s, err := upstream.Load(a.path(said))
 		if err != nil {
 			return nil, "", err
 		}
-		return upstream.NewTransport(upstream.New(said)), cassette.Scripted, nil
+		return upstream.NewTransport(upstream.New(s)), cassette.Scripted, nil
 	}
 	proxy := (&httpproxy.Config{
 		HTTPProxy: either(env, "HTTP_PROXY", "http_proxy"), HTTPSProxy: either(env, "HTTPS_PROXY", "https_proxy"),
