@@ -11,6 +11,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -164,9 +165,26 @@ func wordMiss(s *state, neg bool, args []string) {
 	s.ForgiveMisses()
 }
 
+// Dump writes the canonical dump of the pieces of the studio in dir to w, and nothing
+// where it has no store yet.
+func Dump(ctx context.Context, dir string, w io.Writer) error {
+	path := storeFile(dir)
+	if _, err := os.Stat(path); err != nil {
+		return nil
+	}
+	st, err := sqlite.Open(ctx, path)
+	if err != nil {
+		return err
+	}
+	defer st.Close() //nolint:errcheck // only read
+	return store.Dump(ctx, st, w)
+}
+
+func storeFile(dir string) string { return filepath.Join(dir, ".soundstage", "store.db") }
+
 // open is the studio's store in the current folder.
 func open(s *state) *sqlite.Store {
-	path := filepath.Join(s.Dir(), ".soundstage", "store.db")
+	path := storeFile(s.Dir())
 	if _, err := os.Stat(path); err != nil {
 		s.Fatalf("no studio with a store in %s", s.Dir())
 	}
@@ -179,10 +197,11 @@ func wordStore(s *state, neg bool, args []string) {
 	if neg || len(args) != 0 {
 		s.Fatalf("usage: store")
 	}
-	st := open(s)
-	defer st.Close() //nolint:errcheck // only read
+	if _, err := os.Stat(storeFile(s.Dir())); err != nil {
+		s.Fatalf("no studio with a store in %s", s.Dir())
+	}
 	var dump bytes.Buffer
-	s.Check(store.Dump(context.Background(), st, &dump))
+	s.Check(Dump(context.Background(), s.Dir(), &dump))
 	s.Output(dump.Bytes(), nil)
 }
 
