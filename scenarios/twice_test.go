@@ -9,10 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/soundstage-dev/soundstage/adapters/sqlite"
 	"github.com/soundstage-dev/soundstage/cmd/soundstage/cli"
+	"github.com/soundstage-dev/soundstage/cmd/soundstage/scenario"
 	"github.com/soundstage-dev/soundstage/harness/script"
-	"github.com/soundstage-dev/soundstage/runtime/store"
 )
 
 // The same journey in another folder leaves the same store and the same traces, byte
@@ -72,17 +71,7 @@ func state(t *testing.T, dir string) string {
 		}
 		fmt.Fprintf(&b, "%s\n%s", filepath.Base(f), text)
 	}
-	db := filepath.Join(dir, ".soundstage", "store.db")
-	if _, err := os.Stat(db); err != nil {
-		return b.String()
-	}
-	st, err := sqlite.Open(t.Context(), db)
-	if err != nil {
-		t.Error(err)
-		return b.String()
-	}
-	defer st.Close() //nolint:errcheck // only read
-	if err := store.Dump(t.Context(), st, &b); err != nil {
+	if err := scenario.Dump(t.Context(), dir, &b); err != nil {
 		t.Error(err)
 	}
 	return b.String()
