@@ -189,7 +189,7 @@ func reportCPU(b *testing.B) func() {
 func BenchmarkReplayKnown(b *testing.B) {
 	o := benchCassette(b, 100)
 	o.Redactor = redact.New(redact.Options{
-		Home: "/home/somebody", Work: "/home/somebody/studio",
+		Home: "/srv/somebody", Work: "/srv/somebody/studio",
 		Env: map[string]string{
 			"ANTHROPIC_API_KEY": "sk-ant-api03-0123456789abcdefghij-ABCDEFGHIJ", "OPENAI_API_KEY": "sk-proj-9876543210zyxwvutsrqp",
 			"GITHUB_TOKEN": "ghp_0123456789abcdefghijABCDEFGHIJ012345", "DATABASE_URL": "postgres://me:correct-horse@db/main",
