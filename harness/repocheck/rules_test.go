@@ -17,7 +17,7 @@ type rule struct {
 func rules() []rule {
 	return []rule{
 		layerRule, sdkRule, commentRule, sizeRule, interfaceRule, doorRule, denyRule, importRule, initRule,
-		globalRule, mapRule, unfinishedRule, machineRule, documentRule, codeRule, scenarioRule,
+		globalRule, mapRule, unfinishedRule, machineRule, documentRule, linkRule, codeRule, scenarioRule,
 	}
 }
 

@@ -2,6 +2,7 @@ package repocheck
 
 import (
 	"fmt"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -80,4 +81,45 @@ var documentRule = rule{
 	},
 	plant: "-- README.md --\n" + strings.Repeat("x\n", 121),
 	want:  []string{"README.md has 121 lines", "CONTRIBUTING.md is missing"},
+}
+
+// link is a Markdown link or image; what is in a code block is none.
+var (
+	link   = regexp.MustCompile(`\]\(([^)\s]+)\)`)
+	fenced = regexp.MustCompile("(?ms)^ *```.*?^ *```[^\n]*$")
+	inline = regexp.MustCompile("`[^`\n]*`")
+)
+
+// A link of a document leads to a file or folder of this repository, or away from it.
+var linkRule = rule{
+	name: "links of documents",
+	find: func(tr *tree) []string {
+		there := map[string]bool{".": true}
+		for _, f := range tr.files {
+			for p := f.path; p != "." && !there[p]; p = path.Dir(p) {
+				there[p] = true
+			}
+		}
+		var found []string
+		for _, f := range tr.files {
+			if path.Ext(f.path) != ".md" {
+				continue
+			}
+			text := fenced.ReplaceAllStringFunc(f.text, func(s string) string { return strings.Repeat("\n", strings.Count(s, "\n")) })
+			for i, row := range strings.Split(text, "\n") {
+				for _, m := range link.FindAllStringSubmatch(inline.ReplaceAllString(row, "code"), -1) {
+					to, anchor, _ := strings.Cut(m[1], "#")
+					switch {
+					case strings.Contains(m[1], "://"), to == "" && anchor != "":
+					case strings.HasPrefix(to, "/"), !there[path.Join(path.Dir(f.path), to)]:
+						found = append(found, fmt.Sprintf("%s:%d: link to %s leads nowhere", f.path, i+1, m[1]))
+					}
+				}
+			}
+		}
+		return found
+	},
+	plant: "-- README.md --\n[a](docs/a.md) [b](docs) [c](docs/gone.md) [d](https://example.com/x) [e](#x)\n`[f](gone)`\n```\n[g](gone)\n```\n[h](/etc)\n" +
+		"-- docs/a.md --\n[a](../README.md#top) [b](../src/x.go) [c](README.md)\n-- src/x.go --\npackage src\n",
+	want: []string{"README.md:1: link to docs/gone.md", "README.md:6: link to /etc", "docs/a.md:1: link to README.md"},
 }
