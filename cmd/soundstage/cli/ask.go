@@ -12,6 +12,7 @@ import (
 
 	"github.com/soundstage-dev/soundstage/runtime/draft"
 	"github.com/soundstage-dev/soundstage/runtime/gate"
+	"github.com/soundstage-dev/soundstage/runtime/plain"
 )
 
 // The terminal's gate: it shows what would happen and takes one key.
@@ -53,20 +54,20 @@ func newTerminal(in io.Reader, out io.Writer, cancel context.CancelFunc) *termin
 
 // Ask shows q and waits for a key that answers it, or for ctx.
 func (t *terminal) Ask(ctx context.Context, q gate.Question) gate.Answer {
+	if t.raw != nil {
+		dropTyped(t.raw) // keys that were pressed before the question stood there answer nothing
+	}
 	t.show(q)
 	for {
-		keys := make(chan string, 1)
-		go func() { keys <- t.key() }()
-		select {
-		case <-ctx.Done():
+		k, ok := t.key(ctx)
+		if !ok {
 			fmt.Fprintln(t.out)
 			return gate.Answer{Choice: gate.TimedOut, By: gate.Nobody}
-		case k := <-keys:
-			if a, ok := t.answer(k, q); ok {
-				return a
-			}
-			fmt.Fprintf(t.out, "%q is no answer\n%s", clip(strings.TrimSpace(k), 20), prompt(q))
 		}
+		if a, ok := t.answer(k, q); ok {
+			return a
+		}
+		fmt.Fprintf(t.out, "%q is no answer\n%s", plain.Clip(strings.TrimSpace(k), 20), prompt(q))
 	}
 }
 
@@ -94,20 +95,39 @@ func (t *terminal) answer(key string, q gate.Question) (a gate.Answer, ok bool) 
 	return gate.Answer{}, false
 }
 
-// key reads one key or line.
-func (t *terminal) key() string {
+// key waits for one key or line; not ok where ctx ended first. The terminal is as it
+// was when key returns, though a read may still wait for it.
+func (t *terminal) key(ctx context.Context) (key string, ok bool) {
+	read := t.line
 	if t.raw != nil {
 		if old, err := term.MakeRaw(int(t.raw.Fd())); err == nil {
 			defer term.Restore(int(t.raw.Fd()), old) //nolint:errcheck // nothing to do about it
-			// One read takes a whole key: an arrow is an Escape with more behind it.
-			var b [16]byte
-			n, err := t.raw.Read(b[:])
-			if err != nil || b[0] == 4 { // Ctrl-D
-				return keyEnd
-			}
-			return string(b[:n])
+			read = t.press
 		}
 	}
+	keys := make(chan string, 1)
+	go func() { keys <- read() }()
+	select {
+	case <-ctx.Done():
+		return "", false
+	case key = <-keys:
+		return key, true
+	}
+}
+
+// press reads one key. One read takes a whole one: an arrow is an Escape with more
+// behind it.
+func (t *terminal) press() string {
+	var b [16]byte
+	n, err := t.raw.Read(b[:])
+	if err != nil || b[0] == 4 { // Ctrl-D
+		return keyEnd
+	}
+	return string(b[:n])
+}
+
+// line reads one line.
+func (t *terminal) line() string {
 	line, err := t.in.ReadString('\n')
 	if err != nil && line == "" {
 		return keyEnd
@@ -116,11 +136,11 @@ func (t *terminal) key() string {
 }
 
 func (t *terminal) show(q gate.Question) {
-	fmt.Fprintf(t.out, "\n%s\n", q.Title)
+	fmt.Fprintf(t.out, "\n%s\n", plain.Line(q.Title, 400))
 	if q.Review != nil {
 		writeReview(t.out, *q.Review)
 	} else if q.Input != "" && q.Input != "{}" {
-		fmt.Fprintf(t.out, "  %s %s\n", q.Tool, clip(q.Input, 400))
+		fmt.Fprintf(t.out, "  %s %s\n", q.Tool, plain.Line(q.Input, 400))
 	}
 	fmt.Fprint(t.out, prompt(q))
 }
@@ -138,7 +158,8 @@ func prompt(q gate.Question) string {
 	return "[y] once  [n] no > "
 }
 
-// writeReview prints a card: the target, bounded rows, warnings and impact.
+// writeReview prints a card: the target, bounded rows, warnings and impact. Each is one
+// line of harmless characters: what is decided on must not be able to forge its own card.
 func writeReview(w io.Writer, r draft.Review) {
 	verb := "change"
 	if r.Create {
@@ -146,11 +167,11 @@ func writeReview(w io.Writer, r draft.Review) {
 	}
 	fmt.Fprintf(w, "  %s %s", verb, r.Target)
 	if r.Title != "" {
-		fmt.Fprintf(w, "  %q", r.Title)
+		fmt.Fprintf(w, "  %q", plain.Clip(r.Title, 80))
 	}
 	fmt.Fprintf(w, "  (draft %s)\n", r.Draft)
 	for _, row := range r.Rows {
-		fmt.Fprintf(w, "    %s\n", row.Label)
+		fmt.Fprintf(w, "    %s\n", plain.Line(row.Label, 80))
 		if row.Before != "" {
 			fmt.Fprintf(w, "      - %s\n", oneLine(row.Before))
 		}
@@ -162,24 +183,12 @@ func writeReview(w io.Writer, r draft.Review) {
 		fmt.Fprintf(w, "    and %d more\n", r.More)
 	}
 	for _, warning := range r.Warnings {
-		fmt.Fprintf(w, "    warning: %s\n", warning)
+		fmt.Fprintf(w, "    warning: %s\n", plain.Line(warning, 400))
 	}
 	for _, i := range r.Impact {
-		fmt.Fprintf(w, "    on %s: %s\n", i.Platform, i.Effect)
+		fmt.Fprintf(w, "    on %s: %s\n", plain.Line(i.Platform, 80), plain.Line(i.Effect, 400))
 	}
 }
 
-// oneLine makes line ends visible, so that a row stays a row.
-func oneLine(s string) string { return strings.ReplaceAll(clip(s, 200), "\n", "⏎") }
-
-// clip cuts s behind max runes and says so.
-func clip(s string, max int) string {
-	n := 0
-	for i := range s {
-		if n == max {
-			return s[:i] + "…"
-		}
-		n++
-	}
-	return s
-}
+// oneLine is a value as one row shows it.
+func oneLine(s string) string { return plain.Line(s, 200) }

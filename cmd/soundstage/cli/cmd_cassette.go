@@ -15,6 +15,7 @@ import (
 
 	"github.com/soundstage-dev/soundstage/harness/cassette"
 	"github.com/soundstage-dev/soundstage/harness/fault"
+	"github.com/soundstage-dev/soundstage/runtime/plain"
 )
 
 // cassettesDir is where cassettes lie, below the folder that the program was
@@ -198,7 +199,7 @@ func body(b []byte) string {
 	if !utf8.Valid(b) {
 		return fmt.Sprintf("(%d bytes, not text)", len(b))
 	}
-	return clip(string(b), maxShown)
+	return plain.Clip(string(b), maxShown)
 }
 
 func (a *app) cmdCassetteVerify() *cobra.Command {

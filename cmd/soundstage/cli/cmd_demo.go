@@ -39,7 +39,8 @@ func (a *app) demo() error {
 	const op = "demo"
 	dir, err := os.MkdirTemp(a.doors.Env["TMPDIR"], "soundstage-demo-")
 	if err != nil {
-		return fault.Wrap(err, fault.Internal, op, "make a folder")
+		return fault.New(fault.Invalid, op, "cannot make a folder for temporary files: %v", reasonOf(err)).
+			WithHint("set TMPDIR to a folder that is there and may be written")
 	}
 	defer os.RemoveAll(dir) //nolint:errcheck // a temporary folder
 	out := a.doors.Stdout

@@ -98,17 +98,29 @@ func (a *app) writeNew(name string, data []byte) error {
 	const op = "export"
 	path := a.path(name)
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-	if errors.Is(err, fs.ErrExist) {
+	switch {
+	case errors.Is(err, fs.ErrExist):
 		return fault.New(fault.Conflict, op, "file %q exists", name).WithHint("name another with -o; an export never replaces a file")
-	}
-	if err != nil {
-		return fault.New(fault.Invalid, op, "cannot make %q in %q", filepath.Base(name), filepath.Dir(name)).WithHint("make the folder first")
+	case errors.Is(err, fs.ErrNotExist):
+		return fault.New(fault.Invalid, op, "cannot make %q: there is no folder %q", filepath.Base(name), filepath.Dir(name)).WithHint("make the folder first")
+	case err != nil:
+		return fault.New(fault.Invalid, op, "cannot make %q in %q: %v", filepath.Base(name), filepath.Dir(name), reasonOf(err)).
+			WithHint("check the name and who may write there, or name another file with -o")
 	}
 	_, err = f.Write(data)
 	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return errors.Join(fault.Wrap(err, fault.Internal, op, "write %q", name), os.Remove(path))
 	}
 	return nil
+}
+
+// reasonOf is why the system refused a file, without the path, which the person knows in
+// their own words.
+func reasonOf(err error) error {
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		return e.Err
+	}
+	return err
 }
 
 // parseRef reads kind/id.

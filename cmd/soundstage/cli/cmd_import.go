@@ -51,7 +51,7 @@ func (a *app) importFile(ctx context.Context, file, id string) error {
 		return err
 	}
 	defer h.close()
-	raw, err := a.readFile(file, maxImport)
+	raw, err := a.readFile(ctx, file, maxImport)
 	if err != nil {
 		return err
 	}
@@ -82,20 +82,42 @@ func (a *app) importFile(ctx context.Context, file, id string) error {
 	})
 }
 
-// readFile reads a file that the person named, up to limit bytes.
-func (a *app) readFile(name string, limit int64) ([]byte, error) {
+// readFile reads a file that the person named, up to limit bytes. What they named may
+// be a pipe that nobody writes to, so it is not waited for when ctx ends.
+func (a *app) readFile(ctx context.Context, name string, limit int64) ([]byte, error) {
+	type read struct {
+		raw []byte
+		err error
+	}
+	done := make(chan read, 1)
+	go func() {
+		raw, err := a.readWhole(name, limit)
+		done <- read{raw, err}
+	}()
+	select {
+	case r := <-done:
+		return r.raw, r.err
+	case <-ctx.Done():
+		return nil, fault.Wrap(ctx.Err(), fault.Cancelled, "read", "%q was not read to its end", name)
+	}
+}
+
+func (a *app) readWhole(name string, limit int64) ([]byte, error) {
 	const op = "read"
+	if name == "" {
+		return nil, fault.New(fault.Invalid, op, "the file has no name").WithHint("name the file to read")
+	}
 	f, err := os.Open(a.path(name))
 	if os.IsNotExist(err) {
 		return nil, fault.New(fault.NotFound, op, "no file %q", name).WithHint("check the name; a relative one begins in the folder that you are in")
 	}
 	if err != nil {
-		return nil, fault.New(fault.Invalid, op, "cannot open %q", name)
+		return nil, fault.New(fault.Invalid, op, "cannot open %q: %v", name, reasonOf(err)).WithHint("check its name and who may read it")
 	}
 	defer f.Close() //nolint:errcheck // only read
 	raw, err := io.ReadAll(io.LimitReader(f, limit+1))
 	if err != nil {
-		return nil, fault.New(fault.Invalid, op, "cannot read %q", name).WithHint("name a file, not a folder")
+		return nil, fault.New(fault.Invalid, op, "cannot read %q: %v", name, reasonOf(err)).WithHint("name a file, not a folder")
 	}
 	if int64(len(raw)) > limit {
 		return nil, fault.New(fault.TooLarge, op, "%q is larger than %d bytes", name, limit)

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/soundstage-dev/soundstage/harness/fault"
+	"github.com/soundstage-dev/soundstage/runtime/plain"
 	"github.com/soundstage-dev/soundstage/runtime/store"
 )
 
@@ -65,7 +66,7 @@ func (a *app) cmdPieceLs() *cobra.Command {
 				return a.print(pieceList{Pieces: list}, func(w io.Writer) {
 					t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 					for _, s := range list {
-						fmt.Fprintf(t, "%s\tr%d\t%s\t%d bytes\n", s.Ref, s.Revision, s.Title, s.Size)
+						fmt.Fprintf(t, "%s\tr%d\t%s\t%d bytes\n", s.Ref, s.Revision, plain.Line(s.Title, 60), s.Size)
 					}
 					_ = t.Flush() // to a writer that was checked when it was opened
 					if len(list) == 0 {

@@ -20,6 +20,7 @@ import (
 	"github.com/soundstage-dev/soundstage/adapters/model"
 	"github.com/soundstage-dev/soundstage/harness/fault"
 	"github.com/soundstage-dev/soundstage/harness/script"
+	"github.com/soundstage-dev/soundstage/runtime/plain"
 )
 
 // Doors are all the ways out that a run of the program has. Nothing in this
@@ -52,11 +53,14 @@ func (p *Program) Main(d Doors) int {
 			}
 		}()
 	}
-	a := &app{doors: d, models: p.models}
+	a := &app{doors: d, models: p.models, help: &witness{w: d.Stdout}}
 	root := a.root()
 	a.json = wantsJSON(d.Args) // also for what is wrong before flags are parsed
 	root.SetArgs(d.Args)
 	err := root.ExecuteContext(ctx)
+	if a.help.err != nil {
+		err = lost(a.help.err)
+	}
 	if err != nil {
 		a.complain(err)
 	}
@@ -70,6 +74,7 @@ type app struct {
 	studio string // --studio
 	told   bool   // a result is on standard output
 	models *model.Catalog
+	help   *witness // standard output as the command library gets it
 }
 
 // root builds the command tree; each command is in its own file.
@@ -104,7 +109,7 @@ replays whole journeys from cassettes: no model cost, no network.
 	}
 	// Before its own commands are made: they keep the writer that there is then.
 	root.SetIn(a.doors.Stdin)
-	root.SetOut(a.doors.Stdout)
+	root.SetOut(a.help)
 	root.SetErr(a.doors.Stderr)
 	strictBuiltins(root)
 	strictArgs(root)
@@ -208,24 +213,53 @@ func (a *app) complain(err error) {
 		fmt.Fprintf(a.doors.Stdout, "%s\n", b)
 		return
 	}
-	fmt.Fprintf(a.doors.Stderr, "soundstage: %s: %v\n", code, err)
+	fmt.Fprintf(a.doors.Stderr, "soundstage: %s: %s\n", code, plain.Text(err.Error()))
 	if h := fault.HintOf(err); h != "" {
-		fmt.Fprintf(a.doors.Stderr, "  → %s\n", h)
+		fmt.Fprintf(a.doors.Stderr, "  → %s\n", plain.Text(h))
 	}
 }
 
-// print writes v as one line of JSON with --json, else calls text. A list that is
-// empty is [], never null.
+// print writes v as one line of JSON with --json, else what text writes, made safe for
+// a terminal. A list that is empty is [], never null. What could not be printed whole is
+// an error: whoever reads it may act on the rest.
 func (a *app) print(v any, text func(w io.Writer)) error {
 	if !a.json {
-		text(a.doors.Stdout)
-		return nil
+		var b strings.Builder
+		text(&b)
+		return a.put(plain.Text(b.String()))
 	}
 	b, err := json.Marshal(v, jsonv1.DefaultOptionsV1(), json.FormatNilSliceAsNull(false), json.FormatNilMapAsNull(false))
 	if err != nil {
 		return fault.Wrap(err, fault.Internal, "cli.print", "encode the answer")
 	}
 	a.told = true
-	_, err = fmt.Fprintf(a.doors.Stdout, "%s\n", b)
-	return err
+	return a.put(string(b) + "\n")
+}
+
+// put writes to standard output.
+func (a *app) put(s string) error {
+	if _, err := io.WriteString(a.doors.Stdout, s); err != nil {
+		return lost(err)
+	}
+	return nil
+}
+
+// lost is the error of output that nobody got.
+func lost(err error) error {
+	return fault.Wrap(err, fault.Invalid, "cli.print", "standard output takes no more").
+		WithHint("what was done before is kept; give the output another place")
+}
+
+// A witness remembers the first error of a writer, for those who do not look.
+type witness struct {
+	w   io.Writer
+	err error
+}
+
+func (w *witness) Write(p []byte) (int, error) {
+	n, err := w.w.Write(p)
+	if w.err == nil {
+		w.err = err
+	}
+	return n, err
 }

@@ -28,11 +28,26 @@ func Process() int {
 	if err != nil {
 		dir = "."
 	}
-	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	signals := make(chan os.Signal, 1)
+	listen(signals)
 	return Main(Doors{
 		Args: os.Args[1:], Env: env, Dir: dir,
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 		Clock: clock.Real{}, Signals: signals,
 	})
+}
+
+// listen has the first signal that ends a program end the command in good order, and
+// gives the next its usual force: a command that hangs can still be ended.
+func listen(to chan<- os.Signal) {
+	ends := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) { // nohup
+		ends = append(ends, syscall.SIGHUP)
+	}
+	first := make(chan os.Signal, 1)
+	signal.Notify(first, ends...)
+	go func() {
+		to <- <-first
+		signal.Reset(ends...)
+	}()
 }

@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"github.com/soundstage-dev/soundstage/runtime/agent"
+	"github.com/soundstage-dev/soundstage/runtime/plain"
 )
 
 // A progress shows on standard error what the loop is doing, one line each. The
@@ -24,7 +25,7 @@ func (p progress) Label(l agent.Label) {
 	if l.Phase == agent.Thinking {
 		return // the line of the call that follows says more
 	}
-	fmt.Fprintf(p.w, "· %s %s\n", l.Phase, l.Detail)
+	fmt.Fprintf(p.w, "· %s %s\n", l.Phase, plain.Line(l.Detail, 200))
 }
 
 // Partial implements agent.Output.
