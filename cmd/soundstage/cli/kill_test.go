@@ -35,7 +35,7 @@ func TestKills(t *testing.T) {
 			k.look()
 		}
 		before := k.name
-		took, done := k.runAndKill(n, time.Duration(rnd.Int64N(int64(usual))))
+		took, done := k.runAndKill(n, usual/4+time.Duration(rnd.Int64N(int64(usual))))
 		if done { // it was faster than its death
 			ended++
 			usual = max(took, usual/2)
