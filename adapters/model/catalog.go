@@ -267,7 +267,7 @@ func (c *Catalog) near(ref string) []string {
 	for _, r := range c.index().refs {
 		r = undated(r)
 		_, id, _ := strings.Cut(r, "/")
-		d := min(distance(ref, r), distance(ref, id)+1)
+		d := min(fault.Edits(ref, r), fault.Edits(ref, id)+1)
 		if strings.Contains(r, ref) {
 			d = min(d, 2)
 		}
@@ -281,24 +281,4 @@ func (c *Catalog) near(ref string) []string {
 		out = append(out, s.ref)
 	}
 	return out
-}
-
-// distance is the number of bytes to insert, delete or replace to turn a into b.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		prev := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := prev
-			if a[i] != b[j] {
-				cost = 1 + min(prev, row[j], row[j+1])
-			}
-			prev, row[j+1] = row[j+1], cost
-		}
-	}
-	return row[len(b)]
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/soundstage-dev/soundstage/harness/fault"
 )
 
 // Flags takes the leading flags from args. known has "-name" for a flag without a
@@ -49,7 +51,7 @@ func didYouMean(name string, known []string) string {
 	slices.Sort(sorted)
 	var near []string
 	for _, k := range sorted {
-		if distance(strings.Trim(name, "-="), strings.Trim(k, "-=")) <= 2 {
+		if fault.Edits(strings.Trim(name, "-="), strings.Trim(k, "-=")) <= 2 {
 			near = append(near, fmt.Sprintf("%q", strings.TrimSuffix(k, "=")))
 		}
 	}
@@ -61,24 +63,4 @@ func didYouMean(name string, known []string) string {
 	default:
 		return " (there are: " + strings.Join(sorted, ", ") + ")"
 	}
-}
-
-// distance is the number of single edits between a and b, bytewise.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := 1
-			if a[i] == b[j] {
-				cost = 0
-			}
-			diagonal, row[j+1] = row[j+1], min(diagonal+cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }
