@@ -21,7 +21,8 @@ import (
 //	go test ./cmd/soundstage -run '^$' -bench Spawn
 func BenchmarkSpawn(b *testing.B) {
 	bin := filepath.Join(b.TempDir(), "soundstage")
-	build := exec.CommandContext(b.Context(), "go", "build", "-trimpath", "-ldflags", "-s -w", "-o", bin, ".")
+	// the flags of make build
+	build := exec.CommandContext(b.Context(), "go", "build", "-tags", "grpcnotrace", "-trimpath", "-ldflags", "-s -w", "-o", bin, ".")
 	if out, err := build.CombinedOutput(); err != nil {
 		b.Fatalf("build: %v\n%s", err, out)
 	}
