@@ -11,6 +11,7 @@ import (
 
 	"github.com/soundstage-dev/soundstage/harness/fault"
 	"github.com/soundstage-dev/soundstage/runtime/gate"
+	"github.com/soundstage-dev/soundstage/runtime/plain"
 	"github.com/soundstage-dev/soundstage/runtime/tool"
 	"github.com/soundstage-dev/soundstage/runtime/trace"
 )
@@ -127,12 +128,13 @@ func form(q gate.Question) *sdk.ElicitParams {
 	}
 }
 
-// message is what a person reads: the target and what changes, or the input.
+// message is what a person reads: the target and what changes, or the input. A name or
+// a value cannot make lines of its own in it.
 func message(q gate.Question) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n%s (%s)", q.Title, q.Tool, q.Class)
+	fmt.Fprintf(&b, "%s\n%s (%s)", plain.Line(q.Title, maxValue), q.Tool, q.Class)
 	if q.Review == nil {
-		fmt.Fprintf(&b, "\ninput: %s", clip(q.Input, 2*maxValue))
+		fmt.Fprintf(&b, "\ninput: %s", plain.Line(q.Input, 2*maxValue))
 		return b.String()
 	}
 	r := q.Review
@@ -141,13 +143,13 @@ func message(q gate.Question) string {
 		if i == maxRows {
 			break
 		}
-		fmt.Fprintf(&b, "\n%s: %q → %q", row.Label, clip(row.Before, maxValue), clip(row.After, maxValue))
+		fmt.Fprintf(&b, "\n%s: %q → %q", plain.Line(row.Label, 80), clip(row.Before, maxValue), clip(row.After, maxValue))
 	}
 	if more := r.More + max(0, len(r.Rows)-maxRows); more > 0 {
 		fmt.Fprintf(&b, "\n… and %d more", more)
 	}
 	for _, w := range r.Warnings {
-		fmt.Fprintf(&b, "\nwarning: %s", clip(w, maxValue))
+		fmt.Fprintf(&b, "\nwarning: %s", plain.Line(w, maxValue))
 	}
 	return b.String()
 }

@@ -27,6 +27,9 @@ const (
 // answer is the whole way of one request of a client.
 func (s *Server) answer(ctx context.Context, t tool.Tool, req *sdk.CallToolRequest) *sdk.CallToolResult {
 	input := []byte(req.Params.Arguments)
+	if string(input) == "null" { // how some clients say that there are none
+		input = nil
+	}
 	if req.Params.RequestState != "" {
 		c, err := s.reopen(req.Params.RequestState, t.ID, input)
 		if err == nil {

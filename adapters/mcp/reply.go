@@ -29,6 +29,9 @@ func success(t tool.Tool, res tool.Result) *sdk.CallToolResult {
 	return out
 }
 
+// maxError bounds the words of an error, in characters: they may quote an input.
+const maxError = 4_000
+
 // failure is an error that a model can act on: it is no protocol error, and has no
 // structured part, since that would have to fit the tool's schema.
 func failure(err error) *sdk.CallToolResult {
@@ -41,7 +44,7 @@ func failure(err error) *sdk.CallToolResult {
 		Code    string `json:"code"`
 		Message string `json:"message"`
 		Hint    string `json:"hint,omitempty"`
-	}{false, string(fault.CodeOf(err)), err.Error(), fault.HintOf(err)})
+	}{false, string(fault.CodeOf(err)), clip(err.Error(), maxError), clip(fault.HintOf(err), maxError)})
 	return &sdk.CallToolResult{
 		IsError: true, Content: []sdk.Content{&sdk.TextContent{Text: string(bytes.TrimSpace(b.Bytes()))}},
 	}

@@ -132,7 +132,8 @@ func ReadOnly(r *tool.Registry, t *trust.Table) *tool.Registry {
 // still running when in ends get their answers, and questions that are open then are
 // closed. Only MCP messages are written to out. A server serves once.
 func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
-	err := s.sdk.Run(ctx, &drain{&sdk.IOTransport{Reader: readCloser(in), Writer: keepOpen{out}}, s.left})
+	answers := &shared{w: out}
+	err := s.sdk.Run(ctx, &drain{&sdk.IOTransport{Reader: newLines(readCloser(in), answers), Writer: answers}, s.left})
 	s.closeOpen(context.WithoutCancel(ctx))
 	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 		return nil // the caller's wish
@@ -147,11 +148,6 @@ func readCloser(in io.Reader) io.ReadCloser {
 	}
 	return io.NopCloser(in)
 }
-
-// keepOpen leaves closing to the owner of the writer.
-type keepOpen struct{ io.Writer }
-
-func (keepOpen) Close() error { return nil }
 
 // describe is a tool as clients see it.
 func describe(t tool.Tool, table *trust.Table) *sdk.Tool {

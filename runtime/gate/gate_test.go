@@ -29,13 +29,14 @@ func (s *shelf) Put(_ context.Context, _, text string) (string, error) {
 
 // cards answers with the card of a draft that a test changes.
 type cards struct {
-	rows []draft.Change
-	err  error
+	rows    []draft.Change
+	deleted string // the title of studio.delete's card, which has no review
+	err     error
 }
 
 func (c *cards) Card(_ context.Context, r gate.Request) (gate.Card, error) {
 	if r.Tool != "change.apply" {
-		return gate.Card{}, nil
+		return gate.Card{Title: c.deleted}, nil
 	}
 	return gate.Card{Title: "Apply draft d-1 to character/ada?", Review: &draft.Review{Draft: "d-1", Rows: c.rows}}, c.err
 }
@@ -315,6 +316,17 @@ func TestACardThatChangedIsNotApplied(t *testing.T) {
 	}
 	if _, err := s.gate.Resume(t.Context(), ask(t, s, "change.apply"), yes); err != nil {
 		t.Errorf("the new question: %v", err)
+	}
+}
+
+// A card without a review is its title: "revision 2" is not what revision 3 was said yes to.
+func TestATitleThatChangedIsNotRun(t *testing.T) {
+	s := newStage(t, trust.Guarded)
+	s.cards.deleted = "Delete ada, revision 2?"
+	q := ask(t, s, "studio.delete")
+	s.cards.deleted = "Delete ada, revision 3?"
+	if _, err := s.gate.Resume(t.Context(), q, gate.Answer{Choice: gate.Once, By: gate.Person}); fault.CodeOf(err) != gate.CodeMismatch || s.runs["studio.delete"] != 0 {
+		t.Errorf("Resume = %v, runs %v", err, s.runs)
 	}
 }
 

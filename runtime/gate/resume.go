@@ -89,15 +89,15 @@ func (g *Gate) sameCard(ctx context.Context, p *asked) error {
 	g.mu.Lock()
 	used := p.used
 	g.mu.Unlock()
-	if p.q.Review == nil || used {
+	if used {
 		return nil
 	}
 	now, err := g.card(ctx, p.req)
 	if err != nil {
 		return err
 	}
-	if !reflect.DeepEqual(now.Review, p.q.Review) {
-		return fault.New(CodeMismatch, "gate.resume", "%s changed after question %s was asked", p.q.Review.Draft, p.q.ID).
+	if now.Title != p.q.Title || !reflect.DeepEqual(now.Review, p.q.Review) {
+		return fault.New(CodeMismatch, "gate.resume", "what question %s was about has changed since: %q", p.q.ID, p.q.Title).
 			WithHint("Make the call again and look at the new card.")
 	}
 	return nil

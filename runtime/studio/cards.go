@@ -7,6 +7,7 @@ import (
 
 	"github.com/soundstage-dev/soundstage/harness/fault"
 	"github.com/soundstage-dev/soundstage/runtime/gate"
+	"github.com/soundstage-dev/soundstage/runtime/plain"
 	"github.com/soundstage-dev/soundstage/runtime/store"
 	"github.com/soundstage-dev/soundstage/runtime/tool"
 )
@@ -59,5 +60,5 @@ func (c *Cards) delete(ctx context.Context, input []byte) (gate.Card, error) {
 	if err != nil {
 		return gate.Card{}, err
 	}
-	return gate.Card{Title: fmt.Sprintf("Delete %s (%q, revision %d)? Its history stays, and a person can restore it.", p.Ref, p.Title, p.Revision)}, nil
+	return gate.Card{Title: fmt.Sprintf("Delete %s (%q, revision %d)? Its history stays, and a person can restore it.", p.Ref, plain.Clip(p.Title, 80), p.Revision)}, nil
 }

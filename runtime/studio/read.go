@@ -91,11 +91,11 @@ func (d Deps) read(ctx context.Context, in ReadIn) (tool.Reply[ReadOut], error) 
 	for _, e := range p.Escrow {
 		out.Originals = append(out.Originals, e.Format)
 	}
-	text := plain(n)
+	text := textOf(n)
 	out.Characters = utf8.RuneCountInString(text)
 	if in.Action == "outline" {
 		for c := range children(in.Path, n) {
-			out.Children = append(out.Children, Child{Path: c.path, Type: c.node.Kind().String(), Characters: utf8.RuneCountInString(plain(c.node))})
+			out.Children = append(out.Children, Child{Path: c.path, Type: c.node.Kind().String(), Characters: utf8.RuneCountInString(textOf(c.node))})
 		}
 		return tool.Reply[ReadOut]{Out: out}, nil
 	}
@@ -129,8 +129,8 @@ func (o *ReadOut) put(n *canon.Node, text string) {
 	o.Text = &text
 }
 
-// plain is a value as it is read: a string bare, anything else as JSON.
-func plain(n *canon.Node) string {
+// textOf is a value as it is read: a string bare, anything else as JSON.
+func textOf(n *canon.Node) string {
 	if n.Kind() == canon.String {
 		return n.Text()
 	}
