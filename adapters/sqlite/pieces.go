@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -97,6 +98,9 @@ func (s *Store) revision(ctx context.Context, q querier, ref store.Ref, revision
 		}
 		if err != nil {
 			return store.Piece{}, err
+		}
+		if digest(raw) != e.Digest { // an export would call it the same bytes
+			return store.Piece{}, s.damaged(ref, "the original "+strconv.Quote(e.Name)+" is not what was kept")
 		}
 		p.Escrow = append(p.Escrow, store.Escrow{Format: e.Format, Name: e.Name, Raw: raw})
 	}
@@ -223,12 +227,17 @@ func owned(p store.Piece, err error) (store.Piece, error) {
 	return p, nil
 }
 
+// digest names the bytes of an original.
+func digest(raw []byte) string {
+	sum := sha256.Sum256(raw)
+	return hex.EncodeToString(sum[:])
+}
+
 // escrowList is what a revision says of its escrows, and the digests in order.
 func escrowList(escrow []store.Escrow) (string, []string) {
 	refs, digests := make([]escrowRef, len(escrow)), make([]string, len(escrow))
 	for i, e := range escrow {
-		sum := sha256.Sum256(e.Raw)
-		digests[i] = hex.EncodeToString(sum[:])
+		digests[i] = digest(e.Raw)
 		refs[i] = escrowRef{e.Format, e.Name, digests[i]}
 	}
 	b, err := json.Marshal(refs)

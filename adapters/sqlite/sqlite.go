@@ -15,6 +15,7 @@ import (
 	_ "embed"
 	"errors"
 	"net/url"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -168,8 +169,11 @@ func (s *Store) broken(err error, op string) error {
 		return fault.Wrap(err, store.CodeDamaged, op, "the store %q is damaged or not a store", s.path).
 			WithHint("restore the file from a copy")
 	case sqlite3.SQLITE_CANTOPEN:
-		return fault.Wrap(err, store.CodeMissing, op, "the store %q cannot be opened", s.path).
-			WithHint("create the studio with soundstage init, or check who may read its folder")
+		e := fault.Wrap(err, store.CodeMissing, op, "the store %q cannot be opened", s.path)
+		if _, err := os.Stat(s.path); err == nil {
+			return e.WithHint("check that it is a file, and who may write it and its folder: reading needs that too")
+		}
+		return e.WithHint("create the studio with soundstage init, or check who may write its folder")
 	case sqlite3.SQLITE_READONLY:
 		return fault.Wrap(err, fault.Internal, op, "the store %q may not be written", s.path).
 			WithHint("check who may write the file and its folder")

@@ -72,10 +72,11 @@ func (a *app) doctor(ctx context.Context, rebuild bool) error {
 	if rebuild {
 		audit, err := session.Compare(ctx, h.sessions(), h.store)
 		if err != nil {
-			return err
+			out.Checks = append(out.Checks, verdict("rebuild", "", err))
+		} else {
+			out.Audit = &audit
+			out.Checks = append(out.Checks, checkAudit(audit))
 		}
-		out.Audit = &audit
-		out.Checks = append(out.Checks, checkAudit(audit))
 	}
 	if err := a.print(out, func(w io.Writer) { writeDoctor(w, out) }); err != nil {
 		return err
@@ -102,8 +103,12 @@ func (h *house) checkStore(ctx context.Context) check {
 		if err != nil {
 			return verdict("store", "", err)
 		}
-		if _, err := h.store.Get(ctx, s.Ref, 0); err != nil {
-			return verdict("store", "", err)
+		p, err := h.store.Get(ctx, s.Ref, 0)
+		if err == nil {
+			err = h.kinds.CheckPiece(ctx, p)
+		}
+		if err != nil {
+			return verdict("store", "", fault.Wrap(err, fault.CodeOf(err), "doctor", "%s", s.Ref))
 		}
 		n++
 	}

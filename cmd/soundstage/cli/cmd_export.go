@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -71,8 +69,12 @@ func (a *app) exportPiece(ctx context.Context, name, format, out string) error {
 	if out == "" {
 		out = file
 	}
-	if err := a.writeNew(out, data); err != nil {
-		return err
+	err = writeNew(a.path(out), data)
+	if errors.Is(err, fs.ErrExist) {
+		return fault.New(fault.Conflict, "export", "file %q exists", out).WithHint("name another with -o; an export never replaces a file")
+	}
+	if err != nil {
+		return notWritten(err, "export", out)
 	}
 	r := exportResult{Kind: ref.Kind, ID: ref.ID, Format: format, File: out, Bytes: len(data), Losses: append([]content.Loss{}, losses...)}
 	return a.print(r, func(w io.Writer) {
@@ -91,36 +93,6 @@ func ownFormat(p store.Piece) string {
 		}
 	}
 	return "json-v3"
-}
-
-// writeNew writes a file that must not exist yet, whole or not at all.
-func (a *app) writeNew(name string, data []byte) error {
-	const op = "export"
-	path := a.path(name)
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-	switch {
-	case errors.Is(err, fs.ErrExist):
-		return fault.New(fault.Conflict, op, "file %q exists", name).WithHint("name another with -o; an export never replaces a file")
-	case errors.Is(err, fs.ErrNotExist):
-		return fault.New(fault.Invalid, op, "cannot make %q: there is no folder %q", filepath.Base(name), filepath.Dir(name)).WithHint("make the folder first")
-	case err != nil:
-		return fault.New(fault.Invalid, op, "cannot make %q in %q: %v", filepath.Base(name), filepath.Dir(name), reasonOf(err)).
-			WithHint("check the name and who may write there, or name another file with -o")
-	}
-	_, err = f.Write(data)
-	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return errors.Join(fault.Wrap(err, fault.Internal, op, "write %q", name), os.Remove(path))
-	}
-	return nil
-}
-
-// reasonOf is why the system refused a file, without the path, which the person knows in
-// their own words.
-func reasonOf(err error) error {
-	if e, ok := errors.AsType[*fs.PathError](err); ok {
-		return e.Err
-	}
-	return err
 }
 
 // parseRef reads kind/id.

@@ -60,17 +60,13 @@ func (a *app) initStudio(dir, model, limit string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return fault.Wrap(err, fault.Invalid, op, "make %q", dir)
 	}
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	err := writeNew(path, fmt.Appendf(nil, configText, model, limit))
 	if errors.Is(err, fs.ErrExist) {
 		return fault.New(fault.Conflict, op, "%q is a studio already", dir).
 			WithHint("edit %s in it, or name another folder", configName)
 	}
 	if err != nil {
-		return fault.Wrap(err, fault.Invalid, op, "make %s in %q", configName, dir)
-	}
-	_, err = fmt.Fprintf(f, configText, model, limit)
-	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return fault.Wrap(err, fault.Internal, op, "write %s", configName)
+		return notWritten(err, op, filepath.Join(dir, configName))
 	}
 	out := initResult{Studio: dir, Config: configName, Model: model}
 	return a.print(out, func(w io.Writer) {

@@ -72,6 +72,9 @@ OPENAI_API_KEY, GEMINI_API_KEY, …).`,
 }
 
 func (a *app) run(ctx context.Context, text string, f runFlags) (err error) {
+	if strings.TrimSpace(text) == "" {
+		return fault.New(fault.Invalid, "run", "the request is empty").WithHint(`say what to do, like: soundstage run "rename Ada to Countess Ada"`)
+	}
 	h, err := a.open(ctx)
 	if err != nil {
 		return err

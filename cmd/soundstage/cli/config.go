@@ -5,8 +5,10 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -61,6 +63,9 @@ func readConfig(dir, name string) (config, error) {
 	const op = "config.read"
 	var c config
 	path := filepath.Join(dir, configName)
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() { // a pipe would be waited for
+		return c, fault.New(codeBadConfig, op, "%s is not a file", configName).WithHint("move it away, then: soundstage init %s", name)
+	}
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return c, fault.New(codeNoStudio, op, "there is no studio in %q: it has no %s", name, configName).
@@ -80,17 +85,38 @@ func readConfig(dir, name string) (config, error) {
 	dec := yaml.NewDecoder(bytes.NewReader(raw))
 	dec.KnownFields(true)
 	if err := dec.Decode(&c); err != nil && !errors.Is(err, io.EOF) {
-		return c, fault.New(codeBadConfig, op, "%s: %s", configName, strings.TrimPrefix(err.Error(), "yaml: ")).
-			WithHint("the keys are model, gate, caps and baseUrl")
+		return c, fault.New(codeBadConfig, op, "%s: %s", configName, wordsOfYAML(err)).
+			WithHint("the keys are model, gate, caps with session, day and studio, and baseUrl")
+	}
+	if err := dec.Decode(&config{}); !errors.Is(err, io.EOF) { // its settings would not count
+		return c, fault.New(codeBadConfig, op, "%s holds more than one document", configName).WithHint("take the line --- out of it")
 	}
 	return c, c.check(configName)
 }
+
+// wordsOfYAML is the library's complaint in one line, without the names of our types.
+func wordsOfYAML(err error) string {
+	s := strings.TrimPrefix(strings.TrimPrefix(err.Error(), "yaml: "), "unmarshal errors:\n")
+	s = goType.ReplaceAllStringFunc(s, func(m string) string {
+		if strings.HasPrefix(m, " into ") {
+			return " where a group of settings belongs"
+		}
+		return ""
+	})
+	return strings.Join(strings.Fields(strings.NewReplacer("cannot unmarshal !!", "found a ", " into string", " where a text belongs", "field ", "unknown key ", " not found", "").Replace(s)), " ")
+}
+
+var goType = regexp.MustCompile(` (in type|into) cli\.\w+`)
 
 // check finds what no setting may say; where names the place that says it.
 func (c config) check(where string) error {
 	if c.Gate != "" && !slices.Contains(gateModes, trust.Mode(c.Gate)) {
 		return fault.New(codeBadConfig, "config.read", "%s: gate is %q", where, c.Gate).
 			WithHint("use guarded, autopilot or full")
+	}
+	if u, err := url.Parse(c.BaseURL); err == nil && u.User != nil {
+		return fault.New(codeBadConfig, "config.read", "%s: baseUrl holds a name or a password", where).
+			WithHint("keep it out of files: keys are read from the environment")
 	}
 	for _, s := range []string{c.Caps.Session, c.Caps.Day, c.Caps.Studio} {
 		if _, err := ledger.ParseDollars(s); s != "" && err != nil {

@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -67,5 +68,29 @@ func TestImportIsCancelled(t *testing.T) {
 	code := Main(Doors{Args: []string{"import", "pipe.json"}, Env: w.env, Dir: w.dir, Clock: w.clock, Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard, Signals: signals})
 	if code != exitCancelled {
 		t.Errorf("exit status %d", code)
+	}
+}
+
+// A full disk leaves no file that looks like a studio or an export.
+func TestNewFilesAreWholeOrNotThere(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "a.json")
+	if err := writeNew(path, []byte("one")); err != nil {
+		t.Fatal(err)
+	}
+	if err := writeNew(path, []byte("two")); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("over a file: %v", err)
+	}
+	if err := writePlain(path, []byte("two")); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("over a file, without links: %v", err)
+	}
+	if err := writeNew(filepath.Join(dir, "none", "a.json"), nil); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("in no folder: %v", err)
+	}
+	if got, err := os.ReadFile(path); err != nil || string(got) != "one" {
+		t.Errorf("%q, %v", got, err)
+	}
+	if list, _ := os.ReadDir(dir); len(list) != 1 {
+		t.Errorf("left behind: %v", list)
 	}
 }

@@ -43,6 +43,7 @@ type house struct {
 	registry *tool.Registry
 	table    *trust.Table
 	cards    *studio.Cards
+	kinds    *studio.Kinds
 	locks    *gate.Locks
 }
 
@@ -60,7 +61,8 @@ func (a *app) open(ctx context.Context) (*house, error) {
 		return nil, err
 	}
 	if err := os.MkdirAll(filepath.Join(dir, stateDir, sessionsDir), 0o755); err != nil {
-		return nil, fault.Wrap(err, fault.Invalid, "studio.open", "make %s in the studio", stateDir)
+		return nil, fault.Wrap(err, fault.Invalid, "studio.open", "make %s in the studio", stateDir).
+			WithHint("check who may write the studio's folder, and that nothing else has the name %s there", stateDir)
 	}
 	return a.build(ctx, dir, cfg)
 }
@@ -80,9 +82,9 @@ func (a *app) build(ctx context.Context, dir string, cfg config) (*house, error)
 		dir: dir, cfg: cfg, clock: a.doors.Clock, store: st,
 		redactor: a.redactor(dir), results: result.NewSessions(), locks: gate.NewLocks(),
 	}
-	kinds := studio.NewKinds(content.Characters{})
-	h.drafts = draft.New(st, st, h.clock, kinds)
-	shared := studio.Deps{Store: st, Drafts: h.drafts, Results: h.results, Clock: h.clock, Kinds: kinds}
+	h.kinds = studio.NewKinds(content.Characters{})
+	h.drafts = draft.New(st, st, h.clock, h.kinds)
+	shared := studio.Deps{Store: st, Drafts: h.drafts, Results: h.results, Clock: h.clock, Kinds: h.kinds}
 	tools := append(studio.Tools(shared), content.Tools(content.Deps{Drafts: h.drafts})...)
 	h.tools = tools
 	h.registry = newRegistry(tools)
