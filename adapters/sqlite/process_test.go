@@ -39,6 +39,8 @@ func TestChild(t *testing.T) {
 		}, say)
 	case "apply":
 		applyForever(t, st, say)
+	case "hold":
+		holdForever(t, path, say)
 	default:
 		t.Fatalf("no job %q", job)
 	}

@@ -82,7 +82,7 @@ func TestEqualKeysNeverOverlap(t *testing.T) {
 			ID string `json:"id" jsonschema:"the piece"`
 		}
 		var now, most atomic.Int32
-		locks := gate.NewLocks()
+		locks := gate.NewLocks(nil)
 		open := func(session string) func(id string) {
 			slow := tool.New(tool.Spec{ID: "a.slow", Summary: "Is slow.", Effect: tool.Read, Exposure: tool.Direct, Concurrency: "piece:{id}"},
 				func(context.Context, tool.Call, in) (tool.Reply[struct{}], error) {
@@ -128,7 +128,7 @@ func TestEqualKeysNeverOverlap(t *testing.T) {
 }
 
 func TestALockIsNotWaitedForAfterCancel(t *testing.T) {
-	l := gate.NewLocks()
+	l := gate.NewLocks(nil)
 	unlock, err := l.Lock(t.Context(), "k")
 	if err != nil {
 		t.Fatal(err)
@@ -145,4 +145,45 @@ func TestALockIsNotWaitedForAfterCancel(t *testing.T) {
 		t.Fatal(err)
 	}
 	again()
+}
+
+// apart is what lies between processes, in this one.
+type apart struct {
+	*gate.Locks
+	fail error
+}
+
+func (a apart) Lock(ctx context.Context, key string) (func(), error) {
+	if a.fail != nil {
+		return nil, a.fail
+	}
+	return a.Locks.Lock(ctx, key)
+}
+
+func TestALockIsAlsoBetweenProcesses(t *testing.T) {
+	between := gate.NewLocks(nil)
+	one, two := gate.NewLocks(apart{Locks: between}), gate.NewLocks(apart{Locks: between})
+	unlock, err := one.Lock(t.Context(), "k")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if both, err := two.Lock(ctx, "k"); !errors.Is(err, context.Canceled) {
+		t.Fatalf("the second has it too: %v, %v", both != nil, err)
+	}
+	unlock()
+	for range 2 { // what was given up is held by nobody, here or there
+		unlock, err := two.Lock(t.Context(), "k")
+		if err != nil {
+			t.Fatal(err)
+		}
+		unlock()
+	}
+	broken := gate.NewLocks(apart{fail: errors.New("no disk")})
+	for range 2 {
+		if _, err := broken.Lock(t.Context(), "k"); err == nil {
+			t.Error("a lock that could not be taken was given")
+		}
+	}
 }

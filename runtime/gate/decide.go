@@ -88,7 +88,7 @@ func New(o Options) *Gate {
 		o.Mode = trust.Guarded
 	}
 	if o.Locks == nil {
-		o.Locks = NewLocks()
+		o.Locks = NewLocks(nil)
 	}
 	return &Gate{o: o, questions: map[string]*asked{}, remembered: map[string]map[string]bool{}}
 }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -42,6 +43,38 @@ func TestEveryToolIsClassified(t *testing.T) {
 			t.Errorf("%s is deferred and applies", tl.ID)
 		}
 	}
+}
+
+// Two clients of one studio each start a program: their calls on one piece do not
+// overlap either.
+func TestTwoProgramsShareTheLocks(t *testing.T) {
+	w := newWorld(t)
+	w.must("", "init", ".")
+	var houses [2]*house
+	for i := range houses {
+		h, err := (&app{doors: Doors{Dir: w.dir, Env: w.env, Clock: w.clock}}).open(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer h.close()
+		houses[i] = h
+	}
+	unlock, err := houses[0].locks.Lock(t.Context(), "piece:character/ada")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if both, err := houses[1].locks.Lock(ctx, "piece:character/ada"); err == nil {
+		both()
+		t.Error("both hold the piece")
+	}
+	unlock()
+	again, err := houses[1].locks.Lock(t.Context(), "piece:character/ada")
+	if err != nil {
+		t.Fatal(err)
+	}
+	again()
 }
 
 // One bad property makes some clients drop the whole list.

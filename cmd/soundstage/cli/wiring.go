@@ -80,7 +80,7 @@ func (a *app) build(ctx context.Context, dir string, cfg config) (*house, error)
 	}
 	h := &house{
 		dir: dir, cfg: cfg, clock: a.doors.Clock, store: st,
-		redactor: a.redactor(dir), results: result.NewSessions(), locks: gate.NewLocks(),
+		redactor: a.redactor(dir), results: result.NewSessions(), locks: gate.NewLocks(st),
 	}
 	h.kinds = studio.NewKinds(content.Characters{})
 	h.drafts = draft.New(st, st, h.clock, h.kinds)
