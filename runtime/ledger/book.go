@@ -16,6 +16,15 @@ const (
 	Local   = "local"   // this machine
 )
 
+// What a row is for.
+const (
+	Lead    = "lead"     // the turn's own model
+	Child   = "child"    // a run that another one started
+	OneShot = "one-shot" // one request outside of a conversation
+	Tool    = "tool"     // a tool's own request
+	Compute = "compute"  // something else that costs: a render, a machine
+)
+
 // Options are the doors of a Ledger. Rows and Clock are needed.
 type Options struct {
 	Rows   Rows
@@ -48,12 +57,34 @@ type Want struct {
 	Caps                    []Cap // every open one
 }
 
+// check refuses what the books have no column for.
+func (w Want) check() error {
+	const op = "ledger.reserve"
+	switch w.Role {
+	case "", Lead, Child, OneShot, Tool, Compute:
+	default:
+		return fault.New(fault.Invalid, op, "role is %q", w.Role).WithHint("Use lead, child, one-shot, tool or compute.")
+	}
+	switch w.Billing {
+	case "", Metered, Plan, Local:
+	default:
+		return fault.New(fault.Invalid, op, "billing is %q", w.Billing).WithHint("Use metered, plan or local.")
+	}
+	if w.Input < 0 || w.MaxOutput < 0 {
+		return fault.New(fault.Invalid, op, "%d tokens in and %d out are not counts", w.Input, w.MaxOutput).WithHint("Estimate the request before it is reserved.")
+	}
+	return nil
+}
+
 // Reserve sets aside the most that a request may cost, under every cap at once. A
 // metered model without a known price does not run under a cap: CodeUnpriced.
 func (l *Ledger) Reserve(ctx context.Context, w Want) (Row, error) {
+	if err := w.check(); err != nil {
+		return Row{}, err
+	}
 	r := Row{
 		Session: w.Session, Run: w.Run, ParentRun: w.ParentRun, Turn: w.Turn, Round: w.Round, Attempt: w.Attempt,
-		Role: or(w.Role, "lead"), Billing: or(w.Billing, Metered), Ref: w.Ref, Origin: w.Origin, Saved: l.o.Saved,
+		Role: or(w.Role, Lead), Billing: or(w.Billing, Metered), Ref: w.Ref, Origin: w.Origin, Saved: l.o.Saved,
 		State: Reserved, At: l.o.Clock.Now(), Usage: model.Usage{State: model.UsageUnknown},
 	}
 	r.ID = l.id(r)
@@ -86,7 +117,7 @@ func (l *Ledger) id(r Row) string {
 		return l.o.Clock.ID("cost")
 	}
 	id := fmt.Sprintf("%s.t%dr%da%d", r.Session, r.Turn, r.Round, r.Attempt)
-	if r.Role != "lead" {
+	if r.Role != Lead {
 		id += "." + r.Role
 	}
 	return id

@@ -46,6 +46,36 @@ func TestReserveTakesTheMostThatCanComeOut(t *testing.T) {
 	}
 }
 
+// A typing error must not make a metered request free: what is not metered is not paid.
+func TestReserveRefusesWhatItCannotBook(t *testing.T) {
+	for name, change := range map[string]func(*ledger.Want){
+		"role":    func(w *ledger.Want) { w.Role = "leed" },
+		"billing": func(w *ledger.Want) { w.Billing = "meterd" },
+		"input":   func(w *ledger.Want) { w.Input = -1 },
+		"output":  func(w *ledger.Want) { w.MaxOutput = -1 },
+	} {
+		l, rows := book(false)
+		w := want("a/cheap")
+		change(&w)
+		if _, err := l.Reserve(t.Context(), w); fault.CodeOf(err) != fault.Invalid || fault.HintOf(err) == "" {
+			t.Errorf("%s: %v", name, err)
+		}
+		if list, err := rows.ListRows(t.Context(), ""); err != nil || len(list) != 0 {
+			t.Errorf("%s: %d rows, %v", name, len(list), err)
+		}
+	}
+	for _, role := range []string{ledger.Lead, ledger.Child, ledger.OneShot, ledger.Tool, ledger.Compute} {
+		for _, billing := range []string{ledger.Metered, ledger.Plan, ledger.Local} {
+			l, _ := book(false)
+			w := want("a/cheap")
+			w.Role, w.Billing = role, billing
+			if r, err := l.Reserve(t.Context(), w); err != nil || r.Role != role || r.Billing != billing || (r.Reserve > 0) != (billing == ledger.Metered) {
+				t.Errorf("%s, %s: %+v, %v", role, billing, r, err)
+			}
+		}
+	}
+}
+
 func TestSettle(t *testing.T) {
 	usage := func(s model.UsageState) model.Usage {
 		return model.Usage{State: s, Input: 100, Output: 20, CacheRead: 10, CacheWrite: 4, Reasoning: 15}
