@@ -405,3 +405,29 @@ func TestACancelledCallDoesNotRun(t *testing.T) {
 		t.Errorf("Run = %v, runs %v", err, s.runs)
 	}
 }
+
+// A gate remembers a bounded number of questions: the oldest is forgotten, and says
+// so when it is answered.
+func TestQuestionsAreBounded(t *testing.T) {
+	for _, n := range []int{999, 1_000, 1_001} {
+		s := newStage(t, trust.Guarded)
+		var first gate.Question
+		for i := range n {
+			d := s.gate.Decide(t.Context(), request("change.apply", ""))
+			if d.Question == nil {
+				t.Fatalf("question %d: %+v", i, d)
+			}
+			if i == 0 {
+				first = *d.Question
+			}
+		}
+		_, err := s.gate.Resume(t.Context(), first, gate.Answer{Choice: gate.No, By: gate.Person})
+		want := gate.CodeDenied
+		if n > 1_000 {
+			want = gate.CodeMismatch
+		}
+		if fault.CodeOf(err) != want {
+			t.Errorf("the first of %d: %v, want %s", n, err, want)
+		}
+	}
+}
