@@ -81,20 +81,29 @@ func TestTheRequest(t *testing.T) {
 }
 
 func TestBadInput(t *testing.T) {
-	ok := agent.Input{Turn: 1, Text: "x"}
-	for name, change := range map[string]func(*agent.Input){
-		"no turn":       func(in *agent.Input) { in.Turn = 0 },
-		"nothing":       func(in *agent.Input) { in.Text = " \n" },
-		"too long":      func(in *agent.Input) { in.Text = strings.Repeat("é", 200_001) },
-		"a fact of two": func(in *agent.Input) { in.Facts = []string{"a\nb"} },
-		"a long fact":   func(in *agent.Input) { in.Facts = []string{strings.Repeat("a", 401)} },
-		"many facts":    func(in *agent.Input) { in.Facts = make([]string, 21) },
+	facts := func(n int) []string { return slices.Repeat([]string{"a"}, n) }
+	for _, tt := range []struct {
+		name string
+		in   agent.Input
+		want fault.Code // "" is accepted
+	}{
+		{"no turn", agent.Input{Text: "x"}, fault.Invalid},
+		{"nothing", agent.Input{Turn: 1, Text: " \n"}, fault.Invalid},
+		{"the longest text", agent.Input{Turn: 1, Text: strings.Repeat("é", 200_000)}, ""},
+		{"too long", agent.Input{Turn: 1, Text: strings.Repeat("é", 200_001)}, fault.TooLarge},
+		{"a fact of two", agent.Input{Turn: 1, Text: "x", Facts: []string{"a\nb"}}, fault.Invalid},
+		{"the longest fact", agent.Input{Turn: 1, Text: "x", Facts: []string{strings.Repeat("灯", 400)}}, ""},
+		{"a long fact", agent.Input{Turn: 1, Text: "x", Facts: []string{strings.Repeat("灯", 401)}}, fault.TooLarge},
+		{"as many facts as there may be", agent.Input{Turn: 1, Text: "x", Facts: facts(20)}, ""},
+		{"many facts", agent.Input{Turn: 1, Text: "x", Facts: facts(21)}, fault.TooLarge},
 	} {
 		w := newWorld(t, say{text: "ok"})
-		in := ok
-		change(&in)
-		if _, err := agent.New(w.opts).Turn(t.Context(), in); err == nil || len(w.trace.events) != 0 {
-			t.Errorf("%s: %v, %d events", name, err, len(w.trace.events))
+		_, err := agent.New(w.opts).Turn(t.Context(), tt.in)
+		if fault.CodeOf(err) != tt.want || (err == nil) != (tt.want == "") || (err != nil) != (len(w.trace.events) == 0) {
+			t.Errorf("%s: %v, want code %q; %d events", tt.name, err, tt.want, len(w.trace.events))
+		}
+		if err != nil && (fault.HintOf(err) == "" || len(err.Error()) > 500) {
+			t.Errorf("%s: %v has the hint %q", tt.name, err, fault.HintOf(err))
 		}
 	}
 }

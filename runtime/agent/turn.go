@@ -63,17 +63,20 @@ func (a *Agent) admit(in Input) error {
 	l := a.o.Limits
 	switch n := utf8.RuneCountInString(in.Text); {
 	case in.Turn < 1:
-		return fault.New(fault.Invalid, op, "turn %d is not a number from 1", in.Turn)
+		return fault.New(fault.Invalid, op, "turn %d is not a number from 1", in.Turn).WithHint("Count the turns of the session from 1.")
 	case strings.TrimSpace(in.Text) == "" && len(in.Attach) == 0:
 		return fault.New(fault.Invalid, op, "nothing was said").WithHint("Say what you want.")
 	case n > l.InputChars:
 		return fault.New(fault.TooLarge, op, "the text has %d characters, more than %d", n, l.InputChars).WithHint("Import it as a file, or say it in parts.")
 	case len(in.Facts) > l.Facts:
-		return fault.New(fault.TooLarge, op, "%d facts are more than %d", len(in.Facts), l.Facts)
+		return fault.New(fault.TooLarge, op, "%d facts are more than %d", len(in.Facts), l.Facts).WithHint("Leave out what the turn can do without.")
 	}
 	for _, f := range in.Facts {
-		if strings.ContainsAny(f, "\r\n") || utf8.RuneCountInString(f) > maxFact {
-			return fault.New(fault.Invalid, op, "fact %.60q… is not one line of at most %d characters", f, maxFact)
+		if n := utf8.RuneCountInString(f); n > maxFact {
+			return fault.New(fault.TooLarge, op, "fact %.60q… has %d characters, more than %d", f, n, maxFact).WithHint("Say it in one short line.")
+		}
+		if strings.ContainsAny(f, "\r\n") {
+			return fault.New(fault.Invalid, op, "fact %.60q is not one line", f).WithHint("Say it in one short line.")
 		}
 	}
 	return nil
