@@ -3,8 +3,10 @@ package model
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
 	"errors"
 	"math"
+	"net"
 	"net/http"
 	"regexp"
 	"strconv"
@@ -47,8 +49,23 @@ func (p *provider) fault(ctx context.Context, err error, w *wire) error {
 	if !w.sent {
 		return fault.Wrap(err, fault.Invalid, "model.stream", "the request to %q cannot be built", ref)
 	}
-	return fault.Wrap(cmp.Or(w.err, err), port.CodeBusy, "model.stream", "%q cannot be reached", ref).
+	cause := cmp.Or(w.err, err)
+	if unsent(cause) { // so that it costs nothing
+		cause = &port.HTTPError{Message: clip(cause.Error(), maxWords), Partial: port.Usage{State: port.None}}
+	}
+	return fault.Wrap(cause, port.CodeBusy, "model.stream", "%q cannot be reached", ref).
 		WithHint("check the connection and the base URL")
+}
+
+// unsent reports whether err says that not a byte of the request left: there was no
+// connection, or nobody whom it could be told to. A connection that broke says nothing.
+func unsent(err error) bool {
+	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op == "dial" {
+		return true
+	}
+	_, name := errors.AsType[*net.DNSError](err)
+	_, cert := errors.AsType[*tls.CertificateVerificationError](err)
+	return name || cert
 }
 
 // broken is a reply without its end.

@@ -20,12 +20,17 @@ const (
 
 // An HTTPError is what the provider answered in place of a reply.
 type HTTPError struct {
-	Status     int
+	Status     int           // 0: the request did not get there
 	Message    string        // the provider's own words, clipped
 	RetryAfter time.Duration // 0: not said
 	// Partial is what had arrived when a stream broke, for usage.
 	Partial Usage
 }
 
-// Error is "HTTP 429: message".
-func (e *HTTPError) Error() string { return fmt.Sprintf("HTTP %d: %s", e.Status, e.Message) }
+// Error is "HTTP 429: message", or the message where there was no answer.
+func (e *HTTPError) Error() string {
+	if e.Status == 0 {
+		return e.Message
+	}
+	return fmt.Sprintf("HTTP %d: %s", e.Status, e.Message)
+}

@@ -186,6 +186,9 @@ func writeRun(w io.Writer, r runResult) {
 	case r.Text != "":
 		fmt.Fprintln(w, strings.TrimRight(r.Text, "\n"))
 	}
+	if r.Label == agent.Answered && r.Guidance != "" { // the answer is not whole
+		fmt.Fprintf(w, "  → %s\n", r.Guidance)
+	}
 	for _, id := range r.Open {
 		fmt.Fprintf(w, "open: draft %s; to decide on it: soundstage tool call change.apply '{\"draft\":%q}'\n", id, id)
 	}
