@@ -63,10 +63,11 @@ func (f *finder) add(rule, pointer string) {
 
 // document walks one JSON text and reports whether b is one.
 func (f *finder) document(b []byte, prefix string) bool {
-	d := jsontext.NewDecoder(bytes.NewReader(b), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	d := newDecoder(b)
 	type leaf struct {
-		pointer, text string
-		name          bool
+		pointer, text, member string // pointer: only in a stream; member: whose value text is
+		end                   int64
+		name                  bool
 	}
 	var leaves []leaf
 	for {
@@ -79,22 +80,45 @@ func (f *finder) document(b []byte, prefix string) bool {
 		}
 		if k := tok.Kind(); k == '"' || k == '0' {
 			kind, n := d.StackIndex(d.StackDepth())
-			leaves = append(leaves, leaf{string(d.StackPointer()), tok.String(), kind == '{' && n%2 == 1})
+			l := leaf{text: tok.String(), end: d.InputOffset(), name: kind == '{' && n%2 == 1}
+			if kind == '{' && !l.name {
+				l.member = leaves[len(leaves)-1].text
+			}
+			if prefix != "" {
+				l.pointer = string(d.StackPointer())
+			}
+			leaves = append(leaves, l)
 		}
 	}
 	for _, l := range leaves {
-		where := func(int) string { return prefix + l.pointer }
+		where := func(int) string { return prefix + pointerTo(b, l.end) }
 		text := []byte(l.text)
 		f.text(text, where, maxNesting)
 		if l.name {
 			continue
 		}
-		f.member(l.pointer, text, where)
+		f.member(l.member, text, where)
 		if prefix != "" {
 			f.join(l.pointer, text)
 		}
 	}
 	return len(leaves) > 0 || len(bytes.TrimSpace(b)) > 0
+}
+
+// pointerTo is the pointer to the token that ends at b[end]. It reads b again: there
+// are many tokens and few findings.
+func pointerTo(b []byte, end int64) string {
+	d := newDecoder(b)
+	for d.InputOffset() < end {
+		if _, err := d.ReadToken(); err != nil {
+			break
+		}
+	}
+	return string(d.StackPointer())
+}
+
+func newDecoder(b []byte) *jsontext.Decoder {
+	return jsontext.NewDecoder(bytes.NewReader(b), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 }
 
 // stream walks the data lines of an event stream and reports whether b has any.
@@ -130,13 +154,9 @@ func (f *finder) join(pointer string, text []byte) {
 
 // member checks the value of a credential name that was spelled so that Mask did
 // not know it ("api\u005fkey").
-func (f *finder) member(pointer string, text []byte, where func(int) string) {
-	i := strings.LastIndexByte(pointer, '/')
-	if i < 0 {
-		return
-	}
+func (f *finder) member(name string, text []byte, where func(int) string) {
 	var buf [64]byte
-	name := string(fold(&buf, []byte(pointer[i+1:])))
+	name = string(fold(&buf, []byte(name)))
 	if !secretNames[name] && !doubtfulNames[name] {
 		return
 	}
