@@ -41,6 +41,14 @@ var anyNames = func() map[string]bool {
 	return all
 }()
 
+// nameShapes rules out most names by their first letter and their length.
+var nameShapes = func() (t [256][32]bool) {
+	for n := range anyNames {
+		t[n[0]][len(n)%32] = true
+	}
+	return t
+}()
+
 // secretParams are names of URL parameters, folded, that carry a credential or a
 // signature made with one.
 var secretParams = set("key", "apikey", "xapikey", "token", "accesstoken", "idtoken", "refreshtoken", "authtoken", "auth", "authorization",
@@ -176,7 +184,7 @@ func eachNamed(b []byte, f func(namedValue)) {
 			continue
 		}
 		folded := fold(&buf, name)
-		if !anyNames[string(folded)] {
+		if len(folded) == 0 || !nameShapes[folded[0]][len(folded)%32] || !anyNames[string(folded)] {
 			continue
 		}
 		done = valuesAfter(b, at+1, namedValue{name: string(folded), depth: depth}, f)

@@ -2,6 +2,7 @@ package seam_test
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -153,6 +154,17 @@ func cases(n int) map[string]func(i int) []byte {
 }
 
 var caseNames = []string{"1-ordered", "2-random", "3-canonical", "4-missing"}
+
+// BenchmarkFloor is SHA-256 of one request, without which no request is found: the
+// measure of how fast the machine is at the moment.
+func BenchmarkFloor(b *testing.B) {
+	body := benchBody(0)
+	b.SetBytes(int64(len(body)))
+	defer reportCPU(b)()
+	for b.Loop() {
+		sha256.Sum256(body)
+	}
+}
 
 func BenchmarkReplay(b *testing.B) {
 	for _, n := range benchSizes {
