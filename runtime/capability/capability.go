@@ -10,8 +10,11 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
+	"github.com/soundstage-dev/soundstage/harness/canon"
 	"github.com/soundstage-dev/soundstage/harness/fault"
+	"github.com/soundstage-dev/soundstage/runtime/result"
 	"github.com/soundstage-dev/soundstage/runtime/tool"
 )
 
@@ -95,7 +98,7 @@ func callTool() tool.Tool {
 
 func findTool(catalog func() []tool.Tool) tool.Tool {
 	return tool.New(tool.Spec{
-		ID: "capability.find", Title: "Find capabilities", Effect: tool.Read, Exposure: tool.Direct, Inline: 32_000,
+		ID: "capability.find", Title: "Find capabilities", Effect: tool.Read, Exposure: tool.Direct,
 		Summary: "Find tools for a task: search by words, browse what there is, or describe one.",
 		Description: "Most editing tools are not listed until this reveals them. A search reveals up to five, describe one; they replace what was revealed before, " +
 			"and you get their input schemas. A query alone means search, an id alone describe, neither browse.",
@@ -106,7 +109,7 @@ func findTool(catalog func() []tool.Tool) tool.Tool {
 		}
 		switch f.in.Action {
 		case "search":
-			return f.search(), nil
+			return f.search()
 		case "describe":
 			return f.describe()
 		}
@@ -167,19 +170,36 @@ func isID(t tool.Tool, s string) bool {
 }
 
 // reveal answers with tools. The loop hands their schemas to the model with its next
-// request, so there they would only be paid for twice.
-func (f *finder) reveal(action Action, note string, tools ...tool.Tool) tool.Reply[FindOut] {
+// request, so there they would only be paid for twice. Elsewhere the best tools come
+// with theirs, as far as one answer holds them.
+func (f *finder) reveal(action Action, note string, tools ...tool.Tool) (tool.Reply[FindOut], error) {
 	rep := tool.Reply[FindOut]{Out: FindOut{Action: action, Note: note, Tools: []Revealed{}}, Reveal: []string{}}
 	for _, t := range tools {
 		rep.Reveal = append(rep.Reveal, t.ID)
-		found := Revealed{ID: t.ID, Summary: t.Summary, Effect: t.Effect}
-		if f.skin != tool.Loop {
-			found.Input = tool.Object(t.Input)
-		}
-		rep.Out.Tools = append(rep.Out.Tools, found)
+		rep.Out.Tools = append(rep.Out.Tools, Revealed{ID: t.ID, Summary: t.Summary, Effect: t.Effect})
 	}
-	return rep
+	if f.skin == tool.Loop {
+		return rep, nil
+	}
+	frame, err := canon.Marshal(rep.Out)
+	if err != nil {
+		return rep, fault.Wrap(err, fault.Internal, "capability.find", "encode what was found")
+	}
+	room := result.MaxInline - utf8.RuneCount(frame) - utf8.RuneCountInString(further)
+	for i, t := range tools {
+		n := utf8.RuneCount(t.Input) + len(`,"input_schema":`)
+		if i > 0 && n > room {
+			rep.Out.Note += further
+			break
+		}
+		rep.Out.Tools[i].Input = tool.Object(t.Input)
+		room -= n
+	}
+	return rep, nil
 }
+
+// further is the note where not every schema had room.
+const further = "; where a tool has no input_schema here, describe it by its id first"
 
 // how is the next step after a find, with what this skin has.
 func (f *finder) how(byName string) string {
@@ -189,12 +209,12 @@ func (f *finder) how(byName string) string {
 	return byName + ", or through capability.call with its id"
 }
 
-func (f *finder) search() tool.Reply[FindOut] {
+func (f *finder) search() (tool.Reply[FindOut], error) {
 	found := rank(f.tools, f.in.Query)
 	if len(found) == 0 {
-		rep := f.reveal("search", "nothing fits; use other words, or browse")
+		rep, err := f.reveal("search", "nothing fits; use other words, or browse")
 		rep.Reveal = nil // what was revealed before stays
-		return rep
+		return rep, err
 	}
 	return f.reveal("search", f.how("call one of these by its name"), found...)
 }
@@ -206,7 +226,7 @@ func (f *finder) describe() (tool.Reply[FindOut], error) {
 	}
 	for _, t := range f.tools {
 		if isID(t, id) {
-			return f.reveal("describe", f.how("call it by its name"), t), nil
+			return f.reveal("describe", f.how("call it by its name"), t)
 		}
 	}
 	e := fault.New(CodeUnknown, "capability.find", "there is no capability %q", id)

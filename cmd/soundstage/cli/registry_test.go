@@ -6,9 +6,13 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
+	"github.com/soundstage-dev/soundstage/harness/canon"
 	"github.com/soundstage-dev/soundstage/harness/snapshot"
+	"github.com/soundstage-dev/soundstage/runtime/capability"
 	"github.com/soundstage-dev/soundstage/runtime/gate"
+	"github.com/soundstage-dev/soundstage/runtime/result"
 	"github.com/soundstage-dev/soundstage/runtime/tool"
 )
 
@@ -88,6 +92,50 @@ func TestEverySchemaIsPlain(t *testing.T) {
 			for _, finding := range tool.Lint(schema) {
 				t.Errorf("%s: %s schema: %s", tl.ID, part, finding)
 			}
+		}
+	}
+}
+
+// What is found has to be read at once: an answer with a handle in place of the tools
+// is none. So it stays within the bound of one answer, as far as it goes with schemas.
+func TestWhatIsFoundFitsIntoOneAnswer(t *testing.T) {
+	h, all := registry(t)
+	g := h.gate(h.registry, "")
+	ask := func(skin tool.Skin, input string) capability.FindOut {
+		d := g.Decide(t.Context(), gate.Request{Call: tool.Call{Session: "s", Skin: skin}, Tool: "capability.find", Input: []byte(input)})
+		res, err := g.Run(t.Context(), d)
+		if err != nil || res.Handle != "" || utf8.RuneCountInString(res.Text) > result.MaxInline {
+			t.Fatalf("%s: %v, handle %q, %d characters", input, err, res.Handle, utf8.RuneCountInString(res.Text))
+		}
+		var out capability.FindOut
+		if err := json.Unmarshal(res.Structured, &out); err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	for _, tl := range all {
+		if tl.Exposure != tool.Deferred {
+			continue
+		}
+		out := ask(tool.MCP, `{"id":"`+tl.ID+`"}`)
+		want, err := canon.JSON(tl.Input)
+		if err != nil || len(out.Tools) != 1 || !bytes.Equal(out.Tools[0].Input, want) {
+			t.Errorf("%s is described without its schema", tl.ID)
+		}
+	}
+	out := ask(tool.MCP, `{"query":"character"}`)
+	with := 0
+	for _, f := range out.Tools {
+		if len(f.Input) > 0 {
+			with++
+		}
+	}
+	if len(out.Tools) < 3 || with == 0 || (with < len(out.Tools)) != strings.Contains(out.Note, "describe it") {
+		t.Errorf("%d tools, %d with a schema, note %q", len(out.Tools), with, out.Note)
+	}
+	for _, f := range ask(tool.Loop, `{"query":"character"}`).Tools {
+		if len(f.Input) > 0 {
+			t.Errorf("%s: the loop pays for the schema twice", f.ID)
 		}
 	}
 }
