@@ -14,7 +14,7 @@ import (
 // a client which sends its lines and closes would hear nothing.
 type drain struct {
 	inner sdk.Transport
-	left  chan struct{} // closed at the end of input: nobody answers questions now
+	leave func() // called at the end of input: nobody answers questions now
 }
 
 // Connect implements sdk.Transport.
@@ -23,18 +23,17 @@ func (d *drain) Connect(ctx context.Context) (sdk.Connection, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &drainConn{Connection: c, left: d.left, running: map[jsonrpc.ID]bool{}, closed: make(chan struct{}), idle: make(chan struct{}, 1)}, nil
+	return &drainConn{Connection: c, leave: d.leave, running: map[jsonrpc.ID]bool{}, closed: make(chan struct{}), idle: make(chan struct{}, 1)}, nil
 }
 
 type drainConn struct {
 	sdk.Connection
-	left   chan struct{}
+	leave  func()
 	closed chan struct{}
 	idle   chan struct{} // a value whenever nothing is running
 
 	mu      sync.Mutex
 	running map[jsonrpc.ID]bool
-	ended   bool
 	once    sync.Once
 }
 
@@ -102,12 +101,7 @@ func (c *drainConn) Close() error {
 
 // wait returns when nothing is running.
 func (c *drainConn) wait(ctx context.Context) {
-	c.mu.Lock()
-	if !c.ended {
-		c.ended = true
-		close(c.left)
-	}
-	c.mu.Unlock()
+	c.leave()
 	for {
 		c.mu.Lock()
 		n := len(c.running)

@@ -79,7 +79,9 @@ type Options struct {
 type Server struct {
 	o    Options
 	sdk  *sdk.Server
-	left chan struct{} // closed when the client sends no more
+	left chan struct{} // closed when the client sends no more, or nobody is to be waited for
+	// leave closes left, once.
+	leave func()
 
 	mu    sync.Mutex
 	calls int             // made so far
@@ -104,7 +106,8 @@ func New(o Options) *Server {
 	case o.Name == "" || o.Version == "":
 		panic("mcp: a server has a name and a version")
 	}
-	s := &Server{o: o, left: make(chan struct{}), open: map[string]call{}}
+	left := make(chan struct{})
+	s := &Server{o: o, left: left, leave: sync.OnceFunc(func() { close(left) }), open: map[string]call{}}
 	s.sdk = sdk.NewServer(
 		&sdk.Implementation{Name: o.Name, Version: o.Version, Title: o.Title},
 		&sdk.ServerOptions{
@@ -132,8 +135,9 @@ func ReadOnly(r *tool.Registry, t *trust.Table) *tool.Registry {
 // still running when in ends get their answers, and questions that are open then are
 // closed. Only MCP messages are written to out. A server serves once.
 func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
+	defer context.AfterFunc(ctx, s.leave)() // a question that is open would be waited for
 	answers := &shared{w: out}
-	err := s.sdk.Run(ctx, &drain{&sdk.IOTransport{Reader: newLines(readCloser(in), answers), Writer: answers}, s.left})
+	err := s.sdk.Run(ctx, &drain{&sdk.IOTransport{Reader: newLines(readCloser(in), answers), Writer: answers}, s.leave})
 	s.closeOpen(context.WithoutCancel(ctx))
 	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 		return nil // the caller's wish

@@ -281,3 +281,36 @@ func TestServeEndsWithItsContext(t *testing.T) {
 		t.Errorf("Serve = %v", err)
 	}
 }
+
+// A server that is told to end does not wait for a person's answer.
+func TestServeEndsWhileAsked(t *testing.T) {
+	s := newStage(false)
+	in, client := io.Pipe()
+	out, answers := io.Pipe()
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- s.server.Serve(ctx, in, answers) }()
+	go func() {
+		for _, line := range []string{
+			`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{"elicitation":{}},"clientInfo":{"name":"sh","version":"1"}}}`,
+			`{"jsonrpc":"2.0","method":"notifications/initialized"}`,
+			`{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"change.apply","arguments":{"id":"d"}}}`,
+		} {
+			_, _ = io.WriteString(client, line+"\n")
+		}
+	}()
+	for sc := bufio.NewScanner(out); sc.Scan(); {
+		if strings.Contains(sc.Text(), "elicitation/create") {
+			break
+		}
+	}
+	cancel()
+	go func() { _, _ = io.Copy(io.Discard, out) }()
+	if err := <-done; err != nil {
+		t.Errorf("Serve = %v", err)
+	}
+	want := []string{"called change.apply", "asked change.apply", "answered absent by nobody", "finished change.apply false GATE_NOBODY"}
+	if got := s.tape.lines(); !slices.Equal(got, want) {
+		t.Errorf("trace = %q, want %q", got, want)
+	}
+}
