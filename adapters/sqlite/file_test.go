@@ -212,3 +212,29 @@ func BenchmarkUpdate(b *testing.B) {
 		p, err = st.Update(b.Context(), p, store.Stamp{})
 	}
 }
+
+// A file that was deleted or replaced under an open store is not written to: what is
+// reported as saved would be gone.
+func TestTheFileIsStillThere(t *testing.T) {
+	for name, harm := range map[string]func(path string) error{
+		"deleted":  os.Remove,
+		"replaced": func(path string) error { return os.Rename(path+".other", path) },
+	} {
+		path := filepath.Join(t.TempDir(), "studio.db")
+		st := open(t, path)
+		if _, err := st.Create(t.Context(), piece, store.Stamp{}); err != nil {
+			t.Fatal(err)
+		}
+		other := open(t, path+".other")
+		if _, err := other.List(t.Context(), store.Query{}); err != nil {
+			t.Fatal(err)
+		}
+		if err := harm(path); err != nil {
+			t.Skip(err) // where an open file cannot be deleted, there is no harm
+		}
+		_, err := st.Update(t.Context(), store.Piece{Ref: ada, Revision: 1, Title: "Eda", Body: []byte(`{"name":"Eda"}`)}, store.Stamp{})
+		wantCode(t, name+": Update", err, store.CodeMissing)
+		_, err = st.Get(t.Context(), ada, 0)
+		wantCode(t, name+": Get", err, store.CodeMissing)
+	}
+}

@@ -40,7 +40,8 @@ type Store struct {
 	writing sync.Mutex
 
 	mu     sync.Mutex
-	db     *sql.DB // nil until first use
+	db     *sql.DB     // nil until first use
+	file   os.FileInfo // what was opened
 	closed bool
 }
 
@@ -91,7 +92,7 @@ func (s *Store) use(ctx context.Context, op string) (*sql.DB, error) {
 	case s.closed:
 		return nil, fault.New(fault.Internal, op, "the store %q is closed", s.path)
 	case s.db != nil:
-		return s.db, nil
+		return s.db, s.still(op)
 	}
 	db, err := sql.Open("sqlite", dsn(s.path))
 	if err != nil {
@@ -105,8 +106,22 @@ func (s *Store) use(ctx context.Context, op string) (*sql.DB, error) {
 		_ = db.Close() // the first error says more
 		return nil, err
 	}
+	if s.file, err = os.Stat(s.path); err != nil {
+		_ = db.Close() // the first error says more
+		return nil, fault.Wrap(err, store.CodeMissing, op, "the store %q is gone", s.path)
+	}
 	s.db = db
 	return db, nil
+}
+
+// still is an error where the file that is open is not the one of that name any more.
+// The system keeps a deleted file until it is closed: what is written then is lost.
+func (s *Store) still(op string) error {
+	if now, err := os.Stat(s.path); err == nil && os.SameFile(now, s.file) {
+		return nil
+	}
+	return fault.New(store.CodeMissing, op, "the store %q was deleted or replaced while it was open", s.path).
+		WithHint("put the file back, then start this program anew")
 }
 
 // dsn is the file as a URI, so that a path may hold '?', '#' and '%', with the

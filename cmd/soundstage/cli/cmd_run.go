@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -75,6 +76,9 @@ func (a *app) run(ctx context.Context, text string, f runFlags) (err error) {
 	if strings.TrimSpace(text) == "" {
 		return fault.New(fault.Invalid, "run", "the request is empty").WithHint(`say what to do, like: soundstage run "rename Ada to Countess Ada"`)
 	}
+	if err := f.check(); err != nil {
+		return err
+	}
 	h, err := a.open(ctx)
 	if err != nil {
 		return err
@@ -114,6 +118,18 @@ func (a *app) run(ctx context.Context, text string, f runFlags) (err error) {
 		return err
 	}
 	return a.report(s, door, out)
+}
+
+// check finds flags that no turn can be run with.
+func (f runFlags) check() error {
+	switch {
+	case !slices.Contains([]string{"", "none", "low", "medium", "high"}, f.reasoning):
+		return fault.New(fault.Invalid, "run", "reasoning is %q", f.reasoning).WithHint("use none, low, medium or high")
+	case f.maxCalls < 0 || f.maxRounds < 0:
+		return fault.New(fault.Invalid, "run", "a turn cannot have %d calls and %d replies at most", f.maxCalls, f.maxRounds).
+			WithHint("leave --max-calls and --max-rounds out, or give what is more than 0")
+	}
+	return nil
 }
 
 // override puts the flags of a run over the studio's settings.

@@ -47,11 +47,15 @@ func TestConfigThatIsNoFile(t *testing.T) {
 	}
 }
 
-func TestAnEmptyRequestIsRefused(t *testing.T) {
+func TestARunThatCannotBe(t *testing.T) {
 	w := newWorld(t)
 	w.must("", "init")
-	if code, _, errs := w.do("", "run", " \n"); code != exitInvalid || !strings.Contains(errs, "empty") {
-		t.Errorf("exit status %d, %q", code, errs)
+	for want, args := range map[string][]string{
+		"empty": {" \n"}, "reasoning is": {"--reasoning", "much", "x"}, "at most": {"--max-calls", "-5", "x"}, "-7 replies": {"--max-rounds", "-7", "x"},
+	} {
+		if code, _, errs := w.do("", append([]string{"run"}, args...)...); code != exitInvalid || !strings.Contains(errs, want) {
+			t.Errorf("%q: exit status %d, %q", args, code, errs)
+		}
 	}
 }
 
