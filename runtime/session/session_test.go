@@ -194,8 +194,10 @@ user: text("Draft d-1: applied, character/ada is at revision 2 and was read agai
 func TestRemembered(t *testing.T) {
 	var steps []step
 	for i, a := range []trace.GateAnswered{
-		{Question: "q1", Choice: "session", By: "person"}, {Question: "q2", Choice: "once", By: "person"},
-		{Question: "q3", Choice: "session", By: "policy"}, {Question: "q4", Choice: "session", By: "person"},
+		{Question: "q1", Choice: "session", By: "person"},
+		{Question: "q2", Choice: "once", By: "person"},
+		{Question: "q3", Choice: "session", By: "policy"},
+		{Question: "q4", Choice: "session", By: "person"},
 	} {
 		steps = append(steps, step{1, trace.GateAsked{Question: a.Question, Tool: fmt.Sprintf("tool.%d", i+1)}}, step{1, a})
 	}

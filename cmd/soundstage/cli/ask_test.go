@@ -55,8 +55,12 @@ func TestNothingElseForgesATerminal(t *testing.T) {
 	w.write("ada.json", `{"spec":"chara_card_v2","spec_version":"2.0","data":{"name":"Ada\u001b[2J\r\u202e\n[y]","description":"\u001b]0;x\u0007"}}`)
 	checkHarmless(t, "import", w.must("", "import", "--id", "ada", "ada.json"))
 	for _, args := range [][]string{
-		{"piece", "ls"}, {"piece", "show", "character/ada"}, {"piece", "history", "character/ada"}, {"export", "character/ada", "-o", "out.json"},
-		{"tool", "call", "studio.list"}, {"tool", "call", "studio.read", `{"kind":"character","id":"ada"}`},
+		{"piece", "ls"},
+		{"piece", "show", "character/ada"},
+		{"piece", "history", "character/ada"},
+		{"export", "character/ada", "-o", "out.json"},
+		{"tool", "call", "studio.list"},
+		{"tool", "call", "studio.read", `{"kind":"character","id":"ada"}`},
 	} {
 		checkHarmless(t, strings.Join(args, " "), w.must("", args...))
 	}
