@@ -63,10 +63,10 @@ OPENAI_API_KEY, GEMINI_API_KEY, …).`,
 	f.register(c.Flags())
 	set := c.Flags()
 	set.StringVar(&f.model, "model", "", "the model `ref` (default: the studio's)")
-	set.StringVar(&f.gate, "gate", "", "guarded, autopilot or full (default: the studio's)")
+	set.StringVar(&f.gate, "gate", "", "the `gate`: guarded, autopilot or full (default: the studio's)")
 	set.StringVar(&f.session, "session", "", "go on in this `session`")
 	set.StringVar(&f.limit, "cap", "", "most `dollars` that the session may cost (default: the studio's)")
-	set.StringVar(&f.reasoning, "reasoning", "", "how much the model may think: none, low, medium or high")
+	set.StringVar(&f.reasoning, "reasoning", "", "the `level` of thinking: none, minimal, low, medium, high, xhigh or max")
 	set.IntVar(&f.maxCalls, "max-calls", 0, "most tool calls of the turn (default 64)")
 	set.IntVar(&f.maxRounds, "max-rounds", 0, "most model replies of the turn (default 24)")
 	return c
@@ -120,11 +120,14 @@ func (a *app) run(ctx context.Context, text string, f runFlags) (err error) {
 	return a.report(s, door, out)
 }
 
+// reasoningLevels are what --reasoning takes; a model that lacks one has the next lower.
+var reasoningLevels = []string{"none", "minimal", "low", "medium", "high", "xhigh", "max"}
+
 // check finds flags that no turn can be run with.
 func (f runFlags) check() error {
 	switch {
-	case !slices.Contains([]string{"", "none", "low", "medium", "high"}, f.reasoning):
-		return fault.New(fault.Invalid, "run", "reasoning is %q", f.reasoning).WithHint("use none, low, medium or high")
+	case f.reasoning != "" && !slices.Contains(reasoningLevels, f.reasoning):
+		return fault.New(fault.Invalid, "run", "reasoning is %q", f.reasoning).WithHint("use %s", strings.Join(reasoningLevels, ", "))
 	case f.maxCalls < 0 || f.maxRounds < 0:
 		return fault.New(fault.Invalid, "run", "a turn cannot have %d calls and %d replies at most", f.maxCalls, f.maxRounds).
 			WithHint("leave --max-calls and --max-rounds out, or give what is more than 0")

@@ -135,7 +135,7 @@ session left open can be applied or discarded this way; that hands it over to yo
 			})
 		},
 	}
-	c.Flags().StringVar(&mode, "gate", string(trust.Guarded), "how much runs without asking: guarded, autopilot or full")
+	c.Flags().StringVar(&mode, "gate", string(trust.Guarded), "how careful the `gate` is: guarded, autopilot or full")
 	return c
 }
 

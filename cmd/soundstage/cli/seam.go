@@ -33,7 +33,7 @@ type seamFlags struct {
 }
 
 func (f *seamFlags) register(set *pflag.FlagSet) {
-	set.StringVar(&f.mode, "mode", "", "live, replay or record (default: live, or replay with --cassette)")
+	set.StringVar(&f.mode, "mode", "", "the `mode`: live, replay or record (default: live, or replay with --cassette)")
 	set.StringVar(&f.cassette, "cassette", "", "the `file` or area/name to replay or record")
 	set.BoolVar(&f.resume, "continue", false, "record on where a recording was broken off")
 	set.StringVar(&f.upstream, "upstream", "", "let a script, this `file`, answer as the provider, without a key (docs/reference/upstream-scripts.md)")
@@ -97,6 +97,10 @@ func checkSeam(mode seam.Mode, f seamFlags) error {
 	}
 	switch mode {
 	case seam.Live:
+		if f.cassette != "" {
+			return fault.New(fault.Invalid, op, "mode %q uses no cassette, and %q is named", mode, f.cassette).
+				WithHint("leave --cassette out, or use --mode record")
+		}
 		return nil
 	case seam.Replay, seam.Record:
 		if f.cassette == "" {
