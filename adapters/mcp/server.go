@@ -34,6 +34,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/soundstage-dev/soundstage/harness/clock"
+	"github.com/soundstage-dev/soundstage/harness/fault"
 	"github.com/soundstage-dev/soundstage/runtime/gate"
 	"github.com/soundstage-dev/soundstage/runtime/tool"
 	"github.com/soundstage-dev/soundstage/runtime/trace"
@@ -122,7 +123,23 @@ func New(o Options) *Server {
 			})
 		}
 	}
+	s.sdk.AddReceivingMiddleware(s.unlisted)
 	return s
+}
+
+// unlisted answers the call of a deferred tool by its own name. The SDK knows only what
+// is listed, and would say that there is no such tool, and not how to call it.
+func (s *Server) unlisted(next sdk.MethodHandler) sdk.MethodHandler {
+	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
+		if r, ok := req.(*sdk.CallToolRequest); ok {
+			t, has := s.o.Registry.On(tool.MCP).Get(r.Params.Name)
+			if has && t.Exposure == tool.Deferred && t.Here() {
+				return failure(fault.New(gate.CodeUnknownTool, "mcp.call", "%q is not listed, so it cannot be called by its name", r.Params.Name).
+					WithHint("Call %s with id %q and the same input.", carrier, t.ID)), nil
+			}
+		}
+		return next(ctx, method, req)
+	}
 }
 
 // ReadOnly keeps the tools that a read-only server has. The gate needs the smaller

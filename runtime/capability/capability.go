@@ -202,11 +202,15 @@ func (f *finder) reveal(action Action, note string, tools ...tool.Tool) (tool.Re
 const further = "; where a tool has no input_schema here, describe it by its id first"
 
 // how is the next step after a find, with what this skin has.
-func (f *finder) how(byName string) string {
-	if f.skin == tool.Loop {
-		return byName + ", its id with _ for each dot"
+func (f *finder) how(call string) string {
+	switch f.skin {
+	case tool.Loop:
+		return call + " by its name, its id with _ for each dot"
+	case tool.MCP: // which lists no deferred tool, so that clients do not know the name
+		return call + " through capability.call with its id"
+	default:
+		return call + " by its id"
 	}
-	return byName + ", or through capability.call with its id"
 }
 
 func (f *finder) search() (tool.Reply[FindOut], error) {
@@ -216,7 +220,7 @@ func (f *finder) search() (tool.Reply[FindOut], error) {
 		rep.Reveal = nil // what was revealed before stays
 		return rep, err
 	}
-	return f.reveal("search", f.how("call one of these by its name"), found...)
+	return f.reveal("search", f.how("call one of these"), found...)
 }
 
 func (f *finder) describe() (tool.Reply[FindOut], error) {
@@ -226,7 +230,7 @@ func (f *finder) describe() (tool.Reply[FindOut], error) {
 	}
 	for _, t := range f.tools {
 		if isID(t, id) {
-			return f.reveal("describe", f.how("call it by its name"), t)
+			return f.reveal("describe", f.how("call it"), t)
 		}
 	}
 	e := fault.New(CodeUnknown, "capability.find", "there is no capability %q", id)
