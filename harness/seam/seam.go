@@ -37,7 +37,7 @@ const (
 const (
 	CodeMiss       fault.Code = "SEAM_MISS"         // the cassette does not hold the request
 	CodeDenied     fault.Code = "SEAM_DENIED"       // something tried to leave the process beside the seam
-	CodeNotLive    fault.Code = "SEAM_NOT_LIVE"     // CI is set: no world without SOUNDSTAGE_LIVE=1
+	CodeNotLive    fault.Code = "SEAM_NOT_LIVE"     // no world while CI is set, unless SOUNDSTAGE_LIVE=1
 	CodeAuth       fault.Code = "SEAM_AUTH"         // the provider refused the key: nothing is recorded
 	CodeRule       fault.Code = "SEAM_RULE"         // no preset of that name
 	CodeKeyVersion fault.Code = "SEAM_KEY_VERSION"  // the cassette's keys are computed in another way

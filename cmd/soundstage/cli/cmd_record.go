@@ -15,7 +15,7 @@ import (
 // started in.
 const scenariosDir = "scenarios"
 
-// codeScenario says that a scenario failed, or that none has the name.
+// codeScenario says that a scenario failed.
 const codeScenario fault.Code = "SCENARIO_FAILED"
 
 // scenarioResult is what test and record print with --json.
