@@ -4,7 +4,11 @@ import (
 	"context"
 	"database/sql"
 	_ "embed"
+	"errors"
 	"fmt"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
 
 	"github.com/soundstage-dev/soundstage/harness/fault"
 	"github.com/soundstage-dev/soundstage/runtime/store"
@@ -28,22 +32,32 @@ func (s *Store) migrate(ctx context.Context, db *sql.DB) error {
 	if err != nil {
 		return s.broken(err, op)
 	}
+	if !made {
+		tx, err := db.BeginTx(ctx, nil)
+		if err != nil {
+			return s.broken(err, op)
+		}
+		if err := s.create(ctx, tx); err != nil {
+			_ = tx.Rollback() // the first error says more
+			return s.broken(err, op)
+		}
+		if err := tx.Commit(); err != nil {
+			return s.broken(err, op)
+		}
+	}
 	// Where the file is in WAL mode already this changes nothing and costs a read.
-	if _, err := db.ExecContext(ctx, "PRAGMA journal_mode=WAL"); err != nil {
+	// Where another process is just setting it, SQLite does not wait: the mode is the
+	// file's, so that the other's try is ours too, and the next opening tries again.
+	if _, err := db.ExecContext(ctx, "PRAGMA journal_mode=WAL"); err != nil && !busy(err) {
 		return s.broken(err, op)
 	}
-	if made {
-		return nil
-	}
-	tx, err := db.BeginTx(ctx, nil)
-	if err != nil {
-		return s.broken(err, op)
-	}
-	if err := s.create(ctx, tx); err != nil {
-		_ = tx.Rollback() // the first error says more
-		return s.broken(err, op)
-	}
-	return s.broken(tx.Commit(), op)
+	return nil
+}
+
+// busy says that another connection has a lock that was not waited for.
+func busy(err error) bool {
+	e, ok := errors.AsType[*sqlite.Error](err)
+	return ok && e.Code()&0xff == sqlite3.SQLITE_BUSY
 }
 
 // create makes the tables, unless another process did meanwhile.
@@ -59,7 +73,7 @@ func (s *Store) create(ctx context.Context, tx *sql.Tx) error {
 // error one that is not for us.
 func (s *Store) ours(ctx context.Context, q querier) (made bool, err error) {
 	const op = "sqlite.open"
-	app, version, err := marks(ctx, q)
+	app, version, tables, err := marks(ctx, q)
 	switch {
 	case err != nil:
 		return false, err
@@ -68,10 +82,6 @@ func (s *Store) ours(ctx context.Context, q querier) (made bool, err error) {
 	case app == applicationID && version > schemaVersion:
 		return false, fault.New(store.CodeNewer, op, "the store %q has schema %d, this program knows %d", s.path, version, schemaVersion).
 			WithHint("update soundstage")
-	}
-	var tables int
-	if err := q.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_schema").Scan(&tables); err != nil {
-		return false, err
 	}
 	if app != 0 || version != 0 || tables != 0 {
 		return false, fault.New(store.CodeDamaged, op, "%q is a database of something else", s.path).
@@ -86,8 +96,11 @@ type querier interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 }
 
-// marks are the application id and the schema version of the file; 0 if new.
-func marks(ctx context.Context, q querier) (app, version int, err error) {
-	err = q.QueryRowContext(ctx, "SELECT (SELECT application_id FROM pragma_application_id), (SELECT user_version FROM pragma_user_version)").Scan(&app, &version)
-	return app, version, err
+// marks are the application id, the schema version and the number of tables of the
+// file; 0 if new. It is one statement, and so one state of the file: between two,
+// another process may make the tables.
+func marks(ctx context.Context, q querier) (app, version, tables int, err error) {
+	err = q.QueryRowContext(ctx, `SELECT (SELECT count(*) FROM sqlite_schema),
+		(SELECT application_id FROM pragma_application_id), (SELECT user_version FROM pragma_user_version)`).Scan(&tables, &app, &version)
+	return app, version, tables, err
 }
