@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
+	"maps"
 	"net/http"
 	"net/url"
 	"os"
@@ -91,12 +92,16 @@ func (l *leaky) RoundTrip(r *http.Request) (*http.Response, error) {
 // out.
 func spill(secrets map[string]string, but ...string) string {
 	var b strings.Builder
-	for name, v := range secrets {
-		for how, text := range encodings(v) {
+	// In one order: where a tool clips the text, a secret is cut, and what is left of it
+	// may be refused in place of masked.
+	for _, name := range slices.Sorted(maps.Keys(secrets)) {
+		v := secrets[name]
+		coded := encodings(v)
+		for _, how := range slices.Sorted(maps.Keys(coded)) {
 			if slices.Contains(but, how) {
 				continue
 			}
-			fmt.Fprintf(&b, "%s as %s: %s ;\n", name, how, text)
+			fmt.Fprintf(&b, "%s as %s: %s ;\n", name, how, coded[how])
 		}
 		fmt.Fprintf(&b, "see https://x.example/p/%s?api_key=%s ;\n", url.PathEscape(v), url.QueryEscape(v))
 	}
