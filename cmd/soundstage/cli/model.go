@@ -17,9 +17,6 @@ import (
 func (a *app) provider(ctx context.Context, h *house, door *seam.Seam) (port.Provider, ledger.PriceList, error) {
 	none := ledger.PriceList{}
 	ref := h.cfg.Model
-	if _, err := a.catalog().Find(ref); err != nil {
-		return nil, none, err
-	}
 	p, err := model.Open(ctx, ref, model.Config{
 		Client: client(door), Clock: h.clock, Catalog: a.catalog(), Replay: true, // keys are put on below the seam
 	})
@@ -49,14 +46,21 @@ func (a *app) access(cfg config) (map[string]model.Access, error) {
 		return nil, err
 	}
 	name, _, _ := strings.Cut(cfg.Model, "/")
-	access := model.Access{
-		Key: env[keyName], BaseURL: cfg.BaseURL, Org: env["OPENAI_ORG_ID"],
-		Project:   either(env, "OPENAI_PROJECT_ID", "GOOGLE_CLOUD_PROJECT"),
-		Region:    either(env, "AWS_REGION", "AWS_DEFAULT_REGION", "GOOGLE_CLOUD_LOCATION"),
-		AccessKey: env["AWS_ACCESS_KEY_ID"], SecretKey: env["AWS_SECRET_ACCESS_KEY"], SessionToken: env["AWS_SESSION_TOKEN"],
-	}
-	if access.BaseURL == "" && name == "azure" {
-		access.BaseURL = either(env, "AZURE_OPENAI_ENDPOINT", "AZURE_OPENAI_API_ENDPOINT")
+	access := model.Access{Key: env[keyName], BaseURL: cfg.BaseURL}
+	// Each provider's own variables and no other's: a Google project means nothing to
+	// OpenAI, which would refuse it.
+	switch name {
+	case "openai":
+		access.Org, access.Project = env["OPENAI_ORG_ID"], env["OPENAI_PROJECT_ID"]
+	case "azure":
+		if access.BaseURL == "" {
+			access.BaseURL = either(env, "AZURE_OPENAI_ENDPOINT", "AZURE_OPENAI_API_ENDPOINT")
+		}
+	case "bedrock":
+		access.Region = either(env, "AWS_REGION", "AWS_DEFAULT_REGION")
+		access.AccessKey, access.SecretKey, access.SessionToken = env["AWS_ACCESS_KEY_ID"], env["AWS_SECRET_ACCESS_KEY"], env["AWS_SESSION_TOKEN"]
+	case "vertexai":
+		access.Project, access.Region = env["GOOGLE_CLOUD_PROJECT"], env["GOOGLE_CLOUD_LOCATION"]
 	}
 	if keyName != "" && access.Key == "" && (name != "bedrock" || access.AccessKey == "") {
 		return nil, fault.New(port.CodeNoKey, "run", "%s is not set, and %q needs it", keyName, cfg.Model).
