@@ -199,6 +199,7 @@ type Outcome struct {
 	Stop     fault.Code
 	Guidance string // one line, where there is a next step
 	Text     string // what the person is shown
+	Told     bool   // Text is why the turn ended, and no answer
 	Err      error  // why it failed or was stopped, with a code; nil else
 	Rounds   int
 	Calls    int

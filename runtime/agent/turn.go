@@ -258,7 +258,7 @@ func (r *run) close(ctx context.Context, text string, h *halt) (Outcome, error) 
 		}
 		out.Stop, out.Guidance, out.Err = h.code, openNote(h.guidance, out.Open), h.err
 		if out.Text == "" && h.err != nil {
-			out.Text = closing(h)
+			out.Text, out.Told = closing(h), true
 		}
 	}
 	notes := r.notes()

@@ -176,7 +176,7 @@ func (a *app) report(s *conversation, door *seam.Seam, out agent.Outcome) error 
 		hint = out.Guidance
 	}
 	code := fault.CodeOf(out.Err)
-	if out.Label != agent.Failed && strings.Contains(out.Text, "("+string(code)+")") { // the person was told why just now
+	if out.Label != agent.Failed && out.Told { // just now, as the text
 		return fault.New(code, "run", "the turn ended %s", out.Label).WithHint("%s", hint)
 	}
 	return fault.Wrap(out.Err, code, "run", "the turn ended %s", out.Label).WithHint("%s", hint)
