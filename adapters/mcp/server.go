@@ -22,7 +22,7 @@
 package mcp
 
 import (
-	"cmp"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -31,6 +31,7 @@ import (
 	"log/slog"
 	"sync"
 
+	"github.com/go-json-experiment/json/jsontext"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/soundstage-dev/soundstage/harness/clock"
@@ -116,15 +117,36 @@ func New(o Options) *Server {
 			Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}},
 		},
 	)
+	listed := map[string]*sdk.Tool{}
 	for _, t := range o.Registry.On(tool.MCP).All() {
 		if t.Exposure == tool.Direct && t.Here() {
-			s.sdk.AddTool(describe(t, o.Table), func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+			listed[t.ID] = describe(t, o.Table)
+			s.sdk.AddTool(&sdk.Tool{Name: t.ID, InputSchema: anyObject}, func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 				return s.answer(ctx, t, req), nil
 			})
 		}
 	}
-	s.sdk.AddReceivingMiddleware(s.unlisted)
+	s.sdk.AddReceivingMiddleware(s.unlisted, described(listed))
 	return s
+}
+
+// anyObject is the schema that the SDK gets with each tool. It would read and write a
+// schema three times before it lists it; ours are linted where a tool is made.
+var anyObject = json.RawMessage(`{"type":"object"}`)
+
+// described puts the tools as clients see them into the SDK's list.
+func described(listed map[string]*sdk.Tool) sdk.Middleware {
+	return func(next sdk.MethodHandler) sdk.MethodHandler {
+		return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
+			res, err := next(ctx, method, req)
+			if list, ok := res.(*sdk.ListToolsResult); ok && list != nil {
+				for i, t := range list.Tools {
+					list.Tools[i] = listed[t.Name]
+				}
+			}
+			return res, err
+		}
+	}
 }
 
 // unlisted answers the call of a deferred tool by its own name. The SDK knows only what
@@ -207,24 +229,44 @@ func hints(t tool.Tool, table *trust.Table) *sdk.ToolAnnotations {
 // outputSchema loosens a tool's schema at its root: a result that is too long for
 // one answer has a handle in place of its fields, and clients check.
 func outputSchema(t tool.Tool) []byte {
-	var schema map[string]json.RawMessage
-	var properties map[string]json.RawMessage
-	err := cmp.Or(json.Unmarshal(t.Output, &schema), json.Unmarshal(schema["properties"], &properties))
+	const handle = `"handle":{"type":"string","description":"set alone where the result is too long: read it with result.query"}`
+	out := []byte{'{'}
+	d := jsontext.NewDecoder(bytes.NewReader(t.Output))
+	_, err := d.ReadToken()
+	for err == nil && d.PeekKind() == '"' {
+		var name, value jsontext.Value
+		if name, err = d.ReadValue(); err != nil {
+			break
+		}
+		name = bytes.Clone(name)
+		if value, err = d.ReadValue(); err != nil || string(name) == `"required"` {
+			continue
+		}
+		if len(out) > 1 {
+			out = append(out, ',')
+		}
+		out = append(append(out, name...), ':')
+		if string(name) == `"properties"` && !hasMember(value, `"handle"`) {
+			out, value = append(out, "{"+handle+","...), value[1:] // no output schema is without properties
+		}
+		out = append(out, value...)
+	}
 	if err != nil {
 		panic(fmt.Sprintf("mcp: output schema of %s: %v", t.ID, err))
 	}
-	if _, taken := properties["handle"]; !taken {
-		properties["handle"] = json.RawMessage(`{"type":"string","description":"set alone where the result is too long: read it with result.query"}`)
+	return append(out, '}')
+}
+
+// hasMember says whether an object has a member at its root; the name is in quotes.
+func hasMember(object []byte, name string) bool {
+	d := jsontext.NewDecoder(bytes.NewReader(object))
+	_, err := d.ReadToken()
+	for err == nil && d.PeekKind() == '"' {
+		var n jsontext.Value
+		if n, err = d.ReadValue(); err == nil && string(n) == name {
+			return true
+		}
+		err = d.SkipValue()
 	}
-	delete(schema, "required")
-	b, err := json.Marshal(properties)
-	if err != nil {
-		panic(fmt.Sprintf("mcp: output schema of %s: %v", t.ID, err))
-	}
-	schema["properties"] = b
-	b, err = json.Marshal(schema)
-	if err != nil {
-		panic(fmt.Sprintf("mcp: output schema of %s: %v", t.ID, err))
-	}
-	return b
+	return false
 }

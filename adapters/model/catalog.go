@@ -165,7 +165,7 @@ func (c *Catalog) provider(name string) (entry, error) {
 }
 
 // dated is the suffix of a model id that says when it was made.
-var dated = regexp.MustCompile(`^-20\d{6}$`)
+var dated = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^-20\d{6}$`) })
 
 // lookup also finds a model of Anthropic's without the date of its id, which
 // Anthropic takes for the newest one.
@@ -177,7 +177,7 @@ func (x catalogIndex) lookup(ref string) (catwalk.Model, bool) {
 		return catwalk.Model{}, false
 	}
 	for _, r := range slices.Backward(x.refs) {
-		if rest, ok := strings.CutPrefix(r, ref); ok && dated.MatchString(rest) {
+		if rest, ok := strings.CutPrefix(r, ref); ok && dated().MatchString(rest) {
 			return x.models[r], true
 		}
 	}
@@ -186,7 +186,7 @@ func (x catalogIndex) lookup(ref string) (catwalk.Model, bool) {
 
 // undated is the short name that lookup finds ref by, where it has one.
 func undated(ref string) string {
-	if at := len(ref) - len("-20060102"); at > 0 && strings.HasPrefix(ref, "anthropic/") && dated.MatchString(ref[at:]) {
+	if at := len(ref) - len("-20060102"); at > 0 && strings.HasPrefix(ref, "anthropic/") && dated().MatchString(ref[at:]) {
 		return ref[:at]
 	}
 	return ref

@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/tidwall/gjson"
@@ -143,9 +144,11 @@ func refProvider(ref string) string {
 }
 
 // fullPattern is how providers say that a prompt does not fit.
-var fullPattern = regexp.MustCompile(`(?i)prompt is too long|context_length_exceeded|maximum context length|input token count.*exceeds|input too long|range of input length should be|context window`)
+var fullPattern = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)prompt is too long|context_length_exceeded|maximum context length|input token count.*exceeds|input too long|range of input length should be|context window`)
+})
 
-func contextFull(body string) bool { return fullPattern.MatchString(body) }
+func contextFull(body string) bool { return fullPattern().MatchString(body) }
 
 // words finds what the provider said in an error body.
 func words(body []byte) string {

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"regexp"
 	"strings"
+	"sync"
 
 	"charm.land/catwalk/pkg/catwalk"
 	"charm.land/fantasy"
@@ -112,7 +113,7 @@ func (e entry) address(a Access) string {
 	case familyBedrock:
 		return cmp.Or(url, "https://bedrock-runtime."+cmp.Or(region, bedrockHome)+".amazonaws.com")
 	case familyAzure:
-		if m := azureName.FindStringSubmatch(url); m != nil {
+		if m := azureName().FindStringSubmatch(url); m != nil {
 			return "https://" + m[1] + ".openai.azure.com/openai/v1"
 		}
 		return cmp.Or(url, azureURL)
@@ -131,7 +132,9 @@ func (e entry) address(a Access) string {
 }
 
 // azureName finds the resource in the addresses that Azure shows for one.
-var azureName = regexp.MustCompile(`^https?://([a-zA-Z0-9-]+)\.(?:openai|cognitiveservices|services\.ai)\.azure\.com(?:/.*)?$`)
+var azureName = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^https?://([a-zA-Z0-9-]+)\.(?:openai|cognitiveservices|services\.ai)\.azure\.com(?:/.*)?$`)
+})
 
 func vertexURL(region string) string {
 	switch region {

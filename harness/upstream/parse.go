@@ -131,7 +131,7 @@ func (r source) lets(n *yaml.Node, t *turn) error {
 	}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		l := let{name: n.Content[i].Value}
-		if !letName.MatchString(l.name) {
+		if !letName().MatchString(l.name) {
 			return r.errorf(n.Content[i], "%q is no name: use a-z, 0-9 and _", l.name)
 		}
 		if slices.ContainsFunc(t.lets, func(o let) bool { return o.name == l.name }) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // A let takes a value that the author could not know from what is new in a
@@ -36,8 +37,8 @@ func (l let) match(s string) (string, bool) {
 }
 
 var (
-	letName   = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
-	reference = regexp.MustCompile(`\$?\$\{([^}]*)\}?`)
+	letName   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z][a-z0-9_]*$`) })
+	reference = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$?\$\{([^}]*)\}?`) })
 )
 
 // A template is text in which ${name} stands for a value taken by let. $${ is a
@@ -50,12 +51,12 @@ type template struct {
 
 func parseTemplate(s string) (template, error) {
 	t := template{text: s}
-	for _, m := range reference.FindAllStringSubmatch(s, -1) {
+	for _, m := range reference().FindAllStringSubmatch(s, -1) {
 		if strings.HasPrefix(m[0], "$$") {
 			continue
 		}
 		name, spliced := strings.CutSuffix(m[1], "|json")
-		if !strings.HasSuffix(m[0], "}") || !letName.MatchString(name) {
+		if !strings.HasSuffix(m[0], "}") || !letName().MatchString(name) {
 			return t, fmt.Errorf("%q is no reference: write ${name}, or $${ for a plain ${", m[0])
 		}
 		if spliced && m[0] != s {
@@ -69,7 +70,7 @@ func parseTemplate(s string) (template, error) {
 
 // fill puts the values in. The parser has seen to it that each is there.
 func (t template) fill(vars map[string]string) string {
-	return reference.ReplaceAllStringFunc(t.text, func(m string) string {
+	return reference().ReplaceAllStringFunc(t.text, func(m string) string {
 		if strings.HasPrefix(m, "$$") {
 			return m[1:]
 		}

@@ -66,7 +66,7 @@ func encodeSchema(b []byte, s *jsonschema.Schema, path string, depth int) ([]byt
 func encodeProperties(b []byte, s *jsonschema.Schema, path string, depth int) ([]byte, error) {
 	b = append(b, `,"properties":{`...)
 	for i, name := range s.PropertyOrder {
-		if !propertyName.MatchString(name) {
+		if !propertyName(name) {
 			return nil, fmt.Errorf("%s: property name %q is not accepted by every provider", path, name)
 		}
 		if i > 0 {

@@ -4,8 +4,8 @@ import (
 	stdjson "encoding/json"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -19,8 +19,12 @@ var plainKeywords = []string{
 // plainTypes are the values of "type". Null is not among them.
 var plainTypes = []string{"array", "boolean", "integer", "number", "object", "string"}
 
-// propertyName is what providers accept as a property's name.
-var propertyName = regexp.MustCompile(`^[a-zA-Z0-9_.-]{1,64}$`)
+// propertyName says whether s is what every provider accepts as a property's name.
+func propertyName(s string) bool {
+	return s != "" && len(s) <= 64 && strings.IndexFunc(s, func(r rune) bool {
+		return r != '_' && r != '.' && r != '-' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
+	}) < 0
+}
 
 // The bounds of a schema.
 const (
@@ -110,7 +114,7 @@ func (l *linter) enum(m map[string]any, typ, path string) {
 func (l *linter) properties(m map[string]any, path string, depth int) {
 	props, _ := m["properties"].(map[string]any)
 	for _, name := range slices.Sorted(maps.Keys(props)) {
-		if !propertyName.MatchString(name) {
+		if !propertyName(name) {
 			l.add(path, "property name %q is not accepted by every provider", name)
 		}
 		l.schema(props[name], path+"/"+name, depth+1)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"reflect"
-	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -23,11 +22,39 @@ const (
 	maxDescription = 2_000
 )
 
-// idShape is lower snake segments with dots between: studio.graveyard_bury.
-var idShape = regexp.MustCompile(`^[a-z][a-z0-9_]*(\.[a-z0-9][a-z0-9_]*)+$`)
+// isID says whether s is lower snake segments with dots between: studio.graveyard_bury.
+func isID(s string) bool {
+	segments := strings.Split(s, ".")
+	for i, part := range segments {
+		first := byte(0)
+		if part != "" {
+			first = part[0]
+		}
+		letter, digit := first >= 'a' && first <= 'z', first >= '0' && first <= '9'
+		if !letter && (!digit || i == 0) || strings.Trim(part, "abcdefghijklmnopqrstuvwxyz0123456789_") != "" {
+			return false
+		}
+	}
+	return len(segments) > 1
+}
 
-// placeholder is a field in a Concurrency key.
-var placeholder = regexp.MustCompile(`\{([^{}]*)\}`)
+// eachField rewrites the fields, {name}, of a Concurrency key.
+func eachField(key string, f func(name string) string) string {
+	var b strings.Builder
+	for {
+		head, rest, open := strings.Cut(key, "{")
+		name, tail, closed := strings.Cut(rest, "}")
+		if !open || !closed {
+			return b.String() + key
+		}
+		if i := strings.LastIndexByte(name, '{'); i >= 0 { // the innermost is the field
+			head, name = head+"{"+name[:i], name[i+1:]
+		}
+		b.WriteString(head)
+		b.WriteString(f(name))
+		key = tail
+	}
+}
 
 // New makes a typed tool. The schemas of In and Out come from their fields, json
 // tags and jsonschema tags (the description). A field type with a method Enum()
@@ -46,11 +73,12 @@ func New[In, Out any](spec Spec, fn func(context.Context, Call, In) (Reply[Out],
 	if err != nil {
 		panic(fmt.Sprintf("tool %s: input: %v", spec.ID, err))
 	}
-	for _, m := range placeholder.FindAllStringSubmatch(spec.Concurrency, -1) {
-		if in.Properties[m[1]] == nil {
-			panic(fmt.Sprintf("tool %s: concurrency key %q names no input field %q", spec.ID, spec.Concurrency, m[1]))
+	eachField(spec.Concurrency, func(name string) string {
+		if in.Properties[name] == nil {
+			panic(fmt.Sprintf("tool %s: concurrency key %q names no input field %q", spec.ID, spec.Concurrency, name))
 		}
-	}
+		return ""
+	})
 	t := Tool{Spec: spec, Input: mustJSON(in)}
 	out, err := schemaFor(reflect.TypeFor[Out](), false)
 	if err != nil {
@@ -87,7 +115,7 @@ func NewOpen(spec Spec, input []byte, run Handler) Tool {
 // complete fills in what a Spec leaves out and refuses what it must not say.
 func complete(s Spec) (Spec, error) {
 	switch {
-	case !idShape.MatchString(s.ID):
+	case !isID(s.ID):
 		return s, fmt.Errorf("id %q is not dotted lower snake segments", s.ID)
 	case len(s.ID) > maxName:
 		return s, fmt.Errorf("id %q is longer than %d", s.ID, maxName)

@@ -108,9 +108,7 @@ func Key(s Spec, input []byte) string {
 	if s.Concurrency == "" {
 		return ""
 	}
-	return placeholder.ReplaceAllStringFunc(s.Concurrency, func(m string) string {
-		return field(input, m[1:len(m)-1])
-	})
+	return eachField(s.Concurrency, func(name string) string { return field(input, name) })
 }
 
 // field reads one top-level field of a canonical object.

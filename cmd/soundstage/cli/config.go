@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"gopkg.in/yaml.v3"
 
@@ -97,7 +98,7 @@ func readConfig(dir, name string) (config, error) {
 // wordsOfYAML is the library's complaint in one line, without the names of our types.
 func wordsOfYAML(err error) string {
 	s := strings.TrimPrefix(strings.TrimPrefix(err.Error(), "yaml: "), "unmarshal errors:\n")
-	s = goType.ReplaceAllStringFunc(s, func(m string) string {
+	s = goType().ReplaceAllStringFunc(s, func(m string) string {
 		if strings.HasPrefix(m, " into ") {
 			return " where a group of settings belongs"
 		}
@@ -106,7 +107,8 @@ func wordsOfYAML(err error) string {
 	return strings.Join(strings.Fields(strings.NewReplacer("cannot unmarshal !!", "found a ", " into string", " where a text belongs", "field ", "unknown key ", " not found", "").Replace(s)), " ")
 }
 
-var goType = regexp.MustCompile(` (in type|into) cli\.\w+`)
+// goType is compiled when a configuration is bad: a program that starts well does not wait.
+var goType = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(` (in type|into) cli\.\w+`) })
 
 // check finds what no setting may say; where names the place that says it.
 func (c config) check(where string) error {
