@@ -15,7 +15,7 @@
 //	x-rules: ["call-ids/1"]
 //	x-prices: {"anthropic/claude":{"in":3}}
 //	interactions:
-//	- {"x-key":"<64 hex>","x-raw":"<64 hex>","x-sum":"<8 hex>",…,"response":{…},"request":{…}}
+//	- {"x-key":"<64 hex>","x-raw":"<32 hex>","x-sum":"<8 hex>",…,"response":{…},"request":{…}}
 //	# end 1 <8 hex>
 //
 // x-prices is left out when there are none; a list without episodes is written

@@ -25,7 +25,7 @@ func hash(s string) string {
 func episode(name string) cassette.Episode {
 	body := []byte("data: {\"text\":\"" + name + "\"}\n\ndata: [DONE]\n\n")
 	return cassette.Episode{
-		Key: hash("key " + name), Raw: hash("raw " + name), Lane: "main/1", Kind: "http",
+		Key: hash("key " + name), Raw: hash("raw " + name)[:32], Lane: "main/1", Kind: "http",
 		Origin: cassette.Scripted, Model: "anthropic/claude", At: "2026-01-02",
 		Request: cassette.Request{
 			Method: "POST", URL: "https://api.example.com/v1/messages?a=1;b=2",
@@ -115,7 +115,7 @@ func TestRoundTrip(t *testing.T) {
 	if got := c.ByKey(hash("key a")); !reflect.DeepEqual(got, []int{0, 3}) {
 		t.Errorf("ByKey = %v", got)
 	}
-	if got := c.ByRaw(hash("raw a")); !reflect.DeepEqual(got, []int{0, 3}) {
+	if got := c.ByRaw(hash("raw a")[:32]); !reflect.DeepEqual(got, []int{0, 3}) {
 		t.Errorf("ByRaw = %v", got)
 	}
 	for _, none := range []string{"", "x", hash("none"), string(bytes.Repeat([]byte("0"), 64)), string(bytes.Repeat([]byte("Z"), 64))} {

@@ -21,10 +21,10 @@ const (
 // check says what is wrong with an episode that is to be written or was read.
 func (e *Episode) check() error {
 	switch {
-	case len(e.Key) != hashLen || !isHex([]byte(e.Key)):
+	case len(e.Key) != keyLen || !isHex([]byte(e.Key)):
 		return fmt.Errorf("key %q is not 64 lower-case hex digits", clip(e.Key))
-	case e.Raw != "" && (len(e.Raw) != hashLen || !isHex([]byte(e.Raw)) || e.Raw == noRaw):
-		return fmt.Errorf("raw %q is neither empty nor 64 lower-case hex digits", clip(e.Raw))
+	case e.Raw != "" && (len(e.Raw) != rawLen || !isHex([]byte(e.Raw)) || e.Raw == noRaw):
+		return fmt.Errorf("raw %q is neither empty nor 32 lower-case hex digits", clip(e.Raw))
 	case !isToken(e.Kind):
 		return fmt.Errorf("kind %q is not a word", clip(e.Kind))
 	case e.Origin.rank() == 0:

@@ -16,7 +16,7 @@ func (w *Writer) WithoutSync() { w.sync = func(*os.File) error { return nil } }
 
 // Parse is Open of a file that holds data.
 func Parse(data []byte) (*Cassette, error) {
-	return parse("c.yaml", data, crc32.Checksum(data[:max(0, len(data)-tailLen)], castagnoli))
+	return parse("c.yaml", data, crc32.Checksum(data[:max(0, len(data)-tailLen)], castagnoli()))
 }
 
 // EncodeLine is a line as Append writes it, without its line feed.

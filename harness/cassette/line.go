@@ -22,17 +22,18 @@ const (
 	openSum  = `","x-sum":"`
 	closeSum = `",`
 
-	hashLen = 64 // hex digits of a SHA-256
-	sumLen  = 8  // hex digits of a CRC-32C
+	keyLen = 64 // hex digits of a SHA-256
+	rawLen = 32 // hex digits of a 128 bit XXH3
+	sumLen = 8  // hex digits of a CRC-32C
 
 	keyAt   = len(openKey)
-	rawAt   = keyAt + hashLen + len(openRaw)
-	sumAt   = rawAt + hashLen + len(openSum)
+	rawAt   = keyAt + keyLen + len(openRaw)
+	sumAt   = rawAt + rawLen + len(openSum)
 	headLen = sumAt + sumLen + len(closeSum)
 )
 
 // noRaw stands in a line whose episode has no Raw.
-const noRaw = "0000000000000000000000000000000000000000000000000000000000000000"
+const noRaw = "00000000000000000000000000000000"
 
 // The bodies stand between these marks. A mark cannot occur earlier in a line:
 // inside a string its quotes would be escaped, and no other member of these names
@@ -46,7 +47,9 @@ const (
 	openForm     = `","form":{`
 )
 
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+// castagnoli is the table of x-sum and of the last line. Package crc32 keeps it, and a
+// program that opens no cassette does not wait for it.
+func castagnoli() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) }
 
 // A lineJSON is everything after the fixed head. The response comes first, so
 // that a hit decodes it without a look at the request.
@@ -136,7 +139,7 @@ func (j *lineJSON) text(of string, b []byte) []byte {
 // lineSum is the CRC-32C of a line (without its line feed) but for the digits of
 // the sum itself.
 func lineSum(line []byte) uint32 {
-	return crc32.Update(crc32.Checksum(line[:sumAt], castagnoli), castagnoli, line[sumAt+sumLen:])
+	return crc32.Update(crc32.Checksum(line[:sumAt], castagnoli()), castagnoli(), line[sumAt+sumLen:])
 }
 
 // checkHead says what is wrong with the fixed part of a line, or "".
@@ -144,11 +147,11 @@ func checkHead(line []byte) string {
 	switch {
 	case len(line) < headLen+1 || line[len(line)-1] != '}':
 		return "the line is cut"
-	case string(line[:keyAt]) != openKey || !isHex(line[keyAt:keyAt+hashLen]):
+	case string(line[:keyAt]) != openKey || !isHex(line[keyAt:keyAt+keyLen]):
 		return "x-key is not where it must be"
-	case string(line[keyAt+hashLen:rawAt]) != openRaw || !isHex(line[rawAt:rawAt+hashLen]):
+	case string(line[keyAt+keyLen:rawAt]) != openRaw || !isHex(line[rawAt:rawAt+rawLen]):
 		return "x-raw is not where it must be"
-	case string(line[rawAt+hashLen:sumAt]) != openSum || !isHex(line[sumAt:sumAt+sumLen]),
+	case string(line[rawAt+rawLen:sumAt]) != openSum || !isHex(line[sumAt:sumAt+sumLen]),
 		string(line[sumAt+sumLen:headLen]) != closeSum:
 		return "x-sum is not where it must be"
 	}
@@ -175,7 +178,7 @@ func isHex(b []byte) bool {
 
 // decodeLine reads a line (without its line feed), whose head has been checked.
 func decodeLine(line []byte) (Episode, error) {
-	e := Episode{Key: string(line[keyAt : keyAt+hashLen]), Raw: string(line[rawAt : rawAt+hashLen])}
+	e := Episode{Key: string(line[keyAt : keyAt+keyLen]), Raw: string(line[rawAt : rawAt+rawLen])}
 	if e.Raw == noRaw {
 		e.Raw = ""
 	}

@@ -72,7 +72,7 @@ func readFile(path string) (data []byte, sum uint32, err error) {
 			return nil, 0, fault.Wrap(err, fault.Internal, op, "read cassette %q", path)
 		}
 		p = p[:min(len(p), max(0, len(data)-tailLen-at))]
-		sum = crc32.Update(sum, castagnoli, p)
+		sum = crc32.Update(sum, castagnoli(), p)
 	}
 	return data, sum, nil
 }
@@ -81,7 +81,7 @@ func readFile(path string) (data []byte, sum uint32, err error) {
 func parse(path string, data []byte, summed uint32) (*Cassette, error) {
 	body, end := splitEnd(data)
 	if from := max(0, len(data)-tailLen); from <= len(body) {
-		summed = crc32.Update(summed, castagnoli, body[from:])
+		summed = crc32.Update(summed, castagnoli(), body[from:])
 	}
 	sum := fmt.Sprintf("%08x", summed)
 	h, rest, empty, err := parseHeader(body)
@@ -198,7 +198,7 @@ func (c *Cassette) Response(i int) (Response, error) {
 }
 
 // ByKey returns the episodes with a key, in recorded order.
-func (c *Cassette) ByKey(key string) []int { return c.lookup(&c.byKey, keyAt, key) }
+func (c *Cassette) ByKey(key string) []int { return c.lookup(&c.byKey, keyAt, keyLen, key) }
 
 // ByRaw returns the episodes whose request was sent with exactly these bytes, in
 // recorded order.
@@ -206,14 +206,14 @@ func (c *Cassette) ByRaw(raw string) []int {
 	if raw == noRaw {
 		return nil
 	}
-	return c.lookup(&c.byRaw, rawAt, raw)
+	return c.lookup(&c.byRaw, rawAt, rawLen, raw)
 }
 
 // Keys ranges over the episodes and their keys.
 func (c *Cassette) Keys() iter.Seq2[int, string] {
 	return func(yield func(int, string) bool) {
 		for i := range c.Len() {
-			if !yield(i, string(c.line(i)[keyAt:keyAt+hashLen])) {
+			if !yield(i, string(c.line(i)[keyAt:keyAt+keyLen])) {
 				return
 			}
 		}
@@ -245,8 +245,8 @@ func (c *Cassette) buildTable(at int) table {
 	return t
 }
 
-func (c *Cassette) lookup(t *table, at int, hash string) []int {
-	if len(hash) != hashLen {
+func (c *Cassette) lookup(t *table, at, length int, hash string) []int {
+	if len(hash) != length {
 		return nil
 	}
 	i, ok := t.heads[prefix([]byte(hash))]
@@ -255,7 +255,7 @@ func (c *Cassette) lookup(t *table, at int, hash string) []int {
 	}
 	var found []int
 	for {
-		if line := c.line(int(i)); string(line[at:at+hashLen]) == hash {
+		if line := c.line(int(i)); string(line[at:at+length]) == hash {
 			found = append(found, int(i))
 		}
 		if i = t.next[i]; i == 0 {

@@ -259,7 +259,7 @@ func (w *Writer) writeFile(name string) error {
 		return err
 	}
 	defer f.Close()
-	sum := crc32.New(castagnoli)
+	sum := crc32.New(castagnoli())
 	out := io.MultiWriter(f, sum)
 	if _, err := out.Write(top); err != nil {
 		return err

@@ -292,7 +292,7 @@ func TestAppendRefuses(t *testing.T) {
 		"no key":           func(e *cassette.Episode) { e.Key = "" },
 		"key of capitals":  func(e *cassette.Episode) { e.Key = strings.Repeat("A", 64) },
 		"short raw":        func(e *cassette.Episode) { e.Raw = "ab" },
-		"raw of zeros":     func(e *cassette.Episode) { e.Raw = strings.Repeat("0", 64) },
+		"raw of zeros":     func(e *cassette.Episode) { e.Raw = strings.Repeat("0", 32) },
 		"no kind":          func(e *cassette.Episode) { e.Kind = "" },
 		"no origin":        func(e *cassette.Episode) { e.Origin = "" },
 		"a time":           func(e *cassette.Episode) { e.At = "2026-01-02T00:00:00Z" },

@@ -48,12 +48,35 @@ type prefix struct {
 	pattern *pattern
 }
 
+// neighbours says which bytes stand beside an anchor in some prefix: before it in a
+// prefix that does not begin with it, else behind it.
+type neighbours struct{ before, behind [256]bool }
+
 // prefixTable is anchor byte to prefixes.
 var prefixTable = func() (t [256][]prefix) {
 	for i := range patterns {
 		for _, text := range patterns[i].prefixes {
 			at := strings.IndexAny(text, anchors)
 			t[text[at]] = append(t[text[at]], prefix{text: text, before: at, pattern: &patterns[i]})
+		}
+	}
+	return t
+}()
+
+// neighbourTable is anchor byte to neighbours; no prefix is its anchor alone. Most
+// anchors in a text are ruled out here.
+var neighbourTable = func() (t [256]*neighbours) {
+	for c, list := range prefixTable {
+		if len(list) == 0 {
+			continue
+		}
+		t[c] = &neighbours{}
+		for _, p := range list {
+			if p.before > 0 {
+				t[c].before[p.text[p.before-1]] = true
+			} else {
+				t[c].behind[p.text[1]] = true
+			}
 		}
 	}
 	return t
@@ -81,6 +104,9 @@ func eachPattern(b []byte, f func(from, to int, rule string)) {
 	done := 0
 	for i := nextAnchor(b, 0); i < len(b); i = nextAnchor(b, max(i+1, done)) {
 		c := b[i]
+		if n := neighbourTable[c]; (i == 0 || !n.before[b[i-1]]) && (i+1 == len(b) || !n.behind[b[i+1]]) {
+			continue
+		}
 		for _, p := range prefixTable[c] {
 			at := i - p.before
 			if at < done || !hasPrefix(b, at, p.text) || c != '.' && !startsWord(b, at) {

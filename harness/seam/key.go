@@ -4,12 +4,13 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
-	"hash"
 	"io"
 	"net/http"
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/zeebo/xxh3"
 
 	"github.com/soundstage-dev/soundstage/harness/canon"
 	"github.com/soundstage-dev/soundstage/harness/cassette"
@@ -98,25 +99,29 @@ func (k *keyer) release(q *question) {
 	}
 }
 
-// raw hashes a question by its bytes: the fast way to an episode.
+// raw hashes a question by its bytes: the fast way to an episode. It need not withstand
+// an attacker, who could write the cassette itself, and so need not cost what SHA-256
+// does (docs/decisions/0011).
 func (k *keyer) raw(q *question) string {
-	h := sha256.New()
-	q.head(h, "raw")
-	h.Write(q.known)
-	return sum(h)
+	var room [256]byte
+	seed := xxh3.Hash(q.head(room[:0], "raw"))
+	digest := xxh3.Hash128Seed(q.known, seed).Bytes()
+	return hex.EncodeToString(digest[:])
 }
 
 // key hashes what a question means: its canonical body under the rules.
 func (k *keyer) key(q *question) string {
-	h := sha256.New()
+	var room [256]byte
 	k.canonical(q)
+	form := "bytes"
 	if q.isJSON {
-		q.head(h, "json")
-	} else {
-		q.head(h, "bytes")
+		form = "json"
 	}
+	h := sha256.New()
+	h.Write(q.head(room[:0], form))
 	h.Write(q.form)
-	return sum(h)
+	var digest [sha256.Size]byte
+	return hex.EncodeToString(h.Sum(digest[:0]))
 }
 
 // canonical sets form: the redacted body in canonical form with the rules applied,
@@ -140,10 +145,9 @@ func (r *rules) form(masked []byte, m *memory) (form []byte, isJSON bool) {
 	return m.form, true
 }
 
-// head writes everything but the body, each part with its length, so that no two
+// head appends everything but the body, each part with its length, so that no two
 // questions run together.
-func (q *question) head(h hash.Hash, form string) {
-	buf := make([]byte, 0, 256)
+func (q *question) head(buf []byte, form string) []byte {
 	buf = binary.AppendUvarint(buf, cassette.KeyVersion)
 	for _, part := range [...]string{form, q.lane, q.kind, q.method, q.url} {
 		buf = binary.AppendUvarint(buf, uint64(len(part)))
@@ -154,12 +158,7 @@ func (q *question) head(h hash.Hash, form string) {
 		buf = binary.AppendUvarint(buf, uint64(len(value)))
 		buf = append(buf, value...)
 	}
-	h.Write(buf)
-}
-
-func sum(h hash.Hash) string {
-	var digest [sha256.Size]byte
-	return hex.EncodeToString(h.Sum(digest[:0]))
+	return buf
 }
 
 func method(req *http.Request) string {
