@@ -2,21 +2,28 @@
 
 GO       ?= go
 BIN      := bin/soundstage
-TOOL     := $(GO) tool -modfile=tools.mod
+TOOL     := $(GO) tool -modfile=$(CURDIR)/tools.mod
 FUZZTIME ?= 60s
 # gRPC comes with Google's SDK. Its tracing pages use text/template, and with that the
 # linker keeps every method of the program: a third of the binary.
 TAGS     := grpcnotrace
 BENCH    ?= .
 
+# The repository holds two modules: the product, and the harness that other people's
+# code may import. "./..." stops at a go.mod, so what is for all is done in each.
+MODULES  := . harness
+each      = set -e; for m in $(MODULES); do (cd $$m && $(1)); done
+# What runs in the module of a folder: in_module,DIR,COMMAND with PKG as the folder there.
+in_module = case "$(1)" in ./harness/*) (cd harness && PKG="./$${dir\#./harness/}" && $(2));; *) PKG="$(1)" && $(2);; esac
+
 # Only packages whose tests import harness/snapshot have the -update flag; go test
 # stops at a package that does not know a flag, so exactly these are named.
-UPDATABLE = $(shell grep -rl --include='*_test.go' 'soundstage/harness/snapshot"' . | xargs -r -n1 dirname | sort -u)
+UPDATABLE = grep -rl --include='*_test.go' --exclude-dir=examples 'soundstage/harness/snapshot"' . | xargs -r -n1 dirname | sort -u
 
 # -race rebuilds every dependency. The provider SDKs behind adapters/model make that
 # three times as long and hold no goroutine of ours, so what is raced is our own
 # kernel and harness, the MCP server and the store.
-RACED = $(shell $(GO) list ./harness/... ./runtime/... ./adapters/mcp ./adapters/sqlite 2>/dev/null)
+RACED = ./runtime/... ./adapters/mcp ./adapters/sqlite
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test check offline update record bench fuzz build fmt lint clean \
@@ -29,7 +36,7 @@ demo: ## edit a card with a replayed model: no key, no network
 	$(GO) run ./cmd/soundstage demo
 
 test: ## run all tests and scenarios
-	$(GO) test ./...
+	@$(call each,echo "== $$m" && $(GO) test $(TESTFLAGS) ./...)
 
 check: check-format check-vet check-static test check-race check-update ## all that must hold before a merge
 	@echo "check: ok"
@@ -38,15 +45,16 @@ check-format:
 	@out=$$($(TOOL) gofumpt -l .); [ -z "$$out" ] || { echo "not formatted (make fmt):"; echo "$$out"; exit 1; }
 
 check-vet:
-	GOOS=linux $(GO) vet ./...
-	CGO_ENABLED=0 GOOS=darwin $(GO) vet ./...
-	CGO_ENABLED=0 GOOS=windows $(GO) vet ./...
+	$(call each,GOOS=linux $(GO) vet ./...)
+	$(call each,CGO_ENABLED=0 GOOS=darwin $(GO) vet ./...)
+	$(call each,CGO_ENABLED=0 GOOS=windows $(GO) vet ./...)
 
 check-static:
-	$(TOOL) staticcheck ./...
+	$(call each,$(TOOL) staticcheck ./...)
 
 check-race:
 	$(GO) test -race $(RACED)
+	cd harness && $(GO) test -race ./...
 
 # The tree may be dirty already: what counts is that an update changes nothing more.
 check-update:
@@ -58,22 +66,24 @@ check-update:
 offline: ## run all tests in a network namespace that has only loopback
 	@command -v unshare >/dev/null || { echo "offline: needs unshare (util-linux)"; exit 1; }
 	@command -v ip >/dev/null || { echo "offline: needs ip (iproute2) to bring loopback up"; exit 1; }
-	GOPROXY=off unshare -rn sh -c 'ip link set lo up; exec "$$@"' sh $(GO) test -count=1 ./...
+	GOPROXY=off unshare -rn sh -c 'ip link set lo up; exec "$$@"' sh $(MAKE) --no-print-directory test TESTFLAGS=-count=1
 
 update: ## rewrite goldens, JSON contracts and generated docs; then read the diff
-	@[ -n "$(UPDATABLE)" ] || { echo "update: found no package with the flag"; exit 1; }
-	$(GO) test -count=1 $(UPDATABLE) -update
+	@dirs=$$($(UPDATABLE)); [ -n "$$dirs" ] || { echo "update: found no package with the flag"; exit 1; }; \
+	set -ex; $(GO) test -count=1 $$(echo "$$dirs" | grep -v '^./harness/') -update; \
+	cd harness && $(GO) test -count=1 $$(echo "$$dirs" | sed -n 's|^./harness/|./|p') -update
 
 record: ## record every scripted cassette anew, without a network
 	$(GO) test -count=1 ./scenarios -run '^TestScenarios$$' -record
 
 bench: ## measure replay, recording and loading (BENCH=regexp)
-	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem ./harness/... ./runtime/...
+	cd harness && $(GO) test -run '^$$' -bench '$(BENCH)' -benchmem ./...
+	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem ./runtime/...
 
 fuzz: ## run each fuzz target for FUZZTIME (60s)
 	@grep -rnoE --include='*_test.go' '^func Fuzz[A-Za-z0-9_]+' . | sed -E 's|/[^/]*:[0-9]+:func | |' | sort -u | \
 	{ n=0; while read -r dir name; do n=$$((n+1)); echo "== $$dir $$name"; \
-		$(GO) test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) "$$dir" || exit 1; done; \
+		$(call in_module,$$dir,$(GO) test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) "$$PKG") || exit 1; done; \
 	  [ $$n -gt 0 ] || { echo "fuzz: found no target"; exit 1; }; }
 
 build: ## build the stripped binary bin/soundstage

@@ -18,6 +18,7 @@ func rules() []rule {
 	return []rule{
 		layerRule, sdkRule, commentRule, sizeRule, interfaceRule, doorRule, denyRule, importRule, initRule,
 		globalRule, mapRule, unfinishedRule, machineRule, documentRule, linkRule, codeRule, scenarioRule,
+		moduleRule,
 	}
 }
 

@@ -1,4 +1,4 @@
-package upstream_test
+package official_test
 
 import (
 	"net/http"

@@ -1,4 +1,4 @@
-package upstream_test
+package official_test
 
 import (
 	"bytes"
@@ -20,7 +20,7 @@ import (
 )
 
 // corpusDir holds recordings of real providers that others made; see its README.
-const corpusDir = "../../../shared/corpus/cassettes"
+const corpusDir = "../../../../shared/corpus/cassettes"
 
 // keySet has, for each event of a stream and for "whole", the paths of its keys.
 // List positions are *.

@@ -1,14 +1,16 @@
-package upstream
+package official_test
 
 import (
 	"os"
 	"regexp"
 	"testing"
+
+	"github.com/soundstage-dev/soundstage/harness/upstream"
 )
 
 // The reference's examples are scripts, and each key that Parse knows stands in it.
 func TestReference(t *testing.T) {
-	doc, err := os.ReadFile("../../docs/reference/upstream-scripts.md")
+	doc, err := os.ReadFile("../../../docs/reference/upstream-scripts.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -17,7 +19,7 @@ func TestReference(t *testing.T) {
 		t.Errorf("%d examples, want 2", len(blocks))
 	}
 	for _, b := range blocks {
-		if _, err := Parse("upstream-scripts.md", b[1]); err != nil {
+		if _, err := upstream.Parse("upstream-scripts.md", b[1]); err != nil {
 			t.Error(err)
 		}
 	}

@@ -1,0 +1,15 @@
+package official_test
+
+import (
+	"os"
+	"testing"
+
+	"github.com/soundstage-dev/soundstage/harness/seam"
+)
+
+// TestMain closes the door that nobody may use: what a test reaches, it reaches by a
+// transport of its own.
+func TestMain(m *testing.M) {
+	seam.DenyDefaultTransport()
+	os.Exit(m.Run())
+}
