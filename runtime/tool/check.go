@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
-	"github.com/google/jsonschema-go/jsonschema"
 
 	"github.com/soundstage-dev/soundstage/harness/canon"
 	"github.com/soundstage-dev/soundstage/harness/fault"
@@ -45,7 +44,7 @@ func parseInput(id string, input []byte) (map[string]any, []byte, error) {
 
 // checkInput validates an input against a schema of ours and returns it canonical,
 // without the nulls that models write for optional fields.
-func checkInput(id string, s *jsonschema.Schema, input []byte) ([]byte, error) {
+func checkInput(id string, s *schema, input []byte) ([]byte, error) {
 	m, v, err := parseInput(id, input)
 	if err != nil {
 		return nil, err
@@ -78,41 +77,38 @@ func (c *checker) bad(path, format string, args ...any) *fault.Error {
 	return fault.New(fault.Invalid, c.op, "%s: %s", path, fmt.Sprintf(format, args...))
 }
 
-func (c *checker) object(s *jsonschema.Schema, m map[string]any, path string) error {
-	open := s.Properties == nil && s.AdditionalProperties == nil // an Object
-	if open {
+func (c *checker) object(s *schema, m map[string]any, path string) error {
+	if s.fields == nil && !s.closed && s.values == nil { // an Object
 		return nil
 	}
 	for _, name := range slices.Sorted(maps.Keys(m)) {
-		p := s.Properties[name]
+		f := s.find(name)
+		is := f.is
 		switch {
-		case p == nil && s.AdditionalProperties != nil && s.AdditionalProperties.Not == nil:
-			p = s.AdditionalProperties
-		case p == nil:
+		case is == nil && s.values != nil:
+			is = s.values
+		case is == nil:
 			return c.unknown(s, name, path)
-		case m[name] == nil && !slices.Contains(s.Required, name):
+		case m[name] == nil && !f.required:
 			delete(m, name)
 			c.dropped = true
 			continue
 		}
-		if err := c.value(p, m[name], path+"/"+name); err != nil {
+		if err := c.value(is, m[name], path+"/"+name); err != nil {
 			return err
 		}
 	}
-	for _, name := range s.Required {
-		if _, ok := m[name]; !ok {
-			return c.bad(path, "field %q is missing", name).
-				WithHint("Give %s: %s", name, firstOr(s.Properties[name].Description, "it is required"))
+	for _, f := range s.fields {
+		if _, ok := m[f.name]; f.required && !ok {
+			return c.bad(path, "field %q is missing", f.name).
+				WithHint("Give %s: %s", f.name, firstOr(f.is.description, "it is required"))
 		}
 	}
 	return nil
 }
 
-func (c *checker) unknown(s *jsonschema.Schema, name, path string) error {
-	names := slices.Clone(s.PropertyOrder)
-	if len(names) == 0 {
-		names = slices.Sorted(maps.Keys(s.Properties))
-	}
+func (c *checker) unknown(s *schema, name, path string) error {
+	names := s.names()
 	e := c.bad(path, "unknown field %q", clip(name, 80))
 	switch near := Near(name, names); {
 	case len(names) == 0:
@@ -124,23 +120,23 @@ func (c *checker) unknown(s *jsonschema.Schema, name, path string) error {
 	}
 }
 
-func (c *checker) value(s *jsonschema.Schema, v any, path string) error {
+func (c *checker) value(s *schema, v any, path string) error {
 	got := typeOf(v)
-	if got != s.Type && (got != "integer" || s.Type != "number") {
-		return c.bad(path, "want %s, got %s", article(s.Type), showValue(got, v)).
-			WithHint("Send %s.", article(s.Type))
+	if got != s.typ && (got != "integer" || s.typ != "number") {
+		return c.bad(path, "want %s, got %s", article(s.typ), showValue(got, v)).
+			WithHint("Send %s.", article(s.typ))
 	}
 	switch v := v.(type) {
 	case map[string]any:
 		return c.object(s, v, path)
 	case []any:
 		for i, e := range v {
-			if err := c.value(s.Items, e, fmt.Sprintf("%s/%d", path, i)); err != nil {
+			if err := c.value(s.items, e, fmt.Sprintf("%s/%d", path, i)); err != nil {
 				return err
 			}
 		}
 	case string:
-		if s.Enum != nil && !slices.Contains(s.Enum, any(v)) {
+		if s.enum != nil && !slices.Contains(s.enum, v) {
 			return c.notInEnum(s, v, path)
 		}
 	case stdjson.Number:
@@ -148,26 +144,22 @@ func (c *checker) value(s *jsonschema.Schema, v any, path string) error {
 		if err != nil || math.IsInf(f, 0) {
 			return c.bad(path, "%s is too large a number", clip(string(v), 40))
 		}
-		if s.Minimum != nil && f < *s.Minimum {
-			return c.bad(path, "%s is less than %v", v, *s.Minimum)
+		if s.min != nil && f < *s.min {
+			return c.bad(path, "%s is less than %v", v, *s.min)
 		}
-		if s.Maximum != nil && f > *s.Maximum {
-			return c.bad(path, "%s is more than %v", v, *s.Maximum)
+		if s.max != nil && f > *s.max {
+			return c.bad(path, "%s is more than %v", v, *s.max)
 		}
 	}
 	return nil
 }
 
-func (c *checker) notInEnum(s *jsonschema.Schema, v, path string) error {
-	var values []string
-	for _, e := range s.Enum {
-		values = append(values, fmt.Sprint(e))
-	}
-	e := c.bad(path, "%q is not one of %s", clip(v, 80), strings.Join(values, ", "))
-	if near := Near(v, values); len(near) > 0 {
+func (c *checker) notInEnum(s *schema, v, path string) error {
+	e := c.bad(path, "%q is not one of %s", clip(v, 80), strings.Join(s.enum, ", "))
+	if near := Near(v, s.enum); len(near) > 0 {
 		return e.WithHint("Did you mean %s?", quoted(near))
 	}
-	return e.WithHint("Choose one of %s.", strings.Join(values, ", "))
+	return e.WithHint("Choose one of %s.", strings.Join(s.enum, ", "))
 }
 
 // typeOf is the JSON Schema type of a decoded value.

@@ -74,7 +74,7 @@ func New[In, Out any](spec Spec, fn func(context.Context, Call, In) (Reply[Out],
 		panic(fmt.Sprintf("tool %s: input: %v", spec.ID, err))
 	}
 	eachField(spec.Concurrency, func(name string) string {
-		if in.Properties[name] == nil {
+		if in.find(name).is == nil {
 			panic(fmt.Sprintf("tool %s: concurrency key %q names no input field %q", spec.ID, spec.Concurrency, name))
 		}
 		return ""
@@ -84,7 +84,7 @@ func New[In, Out any](spec Spec, fn func(context.Context, Call, In) (Reply[Out],
 	if err != nil {
 		panic(fmt.Sprintf("tool %s: output: %v", spec.ID, err))
 	}
-	if len(out.Properties) > 0 {
+	if len(out.fields) > 0 {
 		t.Output = mustJSON(out)
 	}
 	t.check = func(input []byte) ([]byte, error) { return checkInput(spec.ID, in, input) }
