@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 
 	"github.com/soundstage-dev/soundstage/harness/fault"
@@ -175,4 +176,13 @@ func beginJournal(f *os.File, path string, h *Header) (journalText, error) {
 		err = errors.Join(f.Sync(), syncDir(path))
 	}
 	return journalText{header: top, size: int64(len(text))}, err
+}
+
+// Discard removes the journal that a recording of path left, if there is one: for a
+// recording that costs nothing to make again.
+func Discard(path string) error {
+	if err := os.Remove(journalPath(path)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fault.Wrap(err, fault.Internal, "cassette.discard", "remove the journal of cassette %q", path)
+	}
+	return nil
 }

@@ -3,11 +3,15 @@
 // when it is told to.
 //
 // It belongs to harness, above seam, and is the one package here that reads the
-// environment: CI, SOUNDSTAGE_LIVE and SOUNDSTAGE_RECORD. Only tests import it. It
-// compares no golden files; package snapshot does.
+// environment: CI, SOUNDSTAGE_LIVE and SOUNDSTAGE_RECORD, what is to be kept out of a
+// cassette, and the key of a provider when one is called. It registers no test flag:
+// one that the code under test has too would end the test binary, and go test stops at
+// a package that does not know a flag. Only tests import it. It compares no golden
+// files; package snapshot does.
 package seamtest
 
 import (
+	"errors"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -19,13 +23,20 @@ import (
 	"github.com/soundstage-dev/soundstage/harness/fault"
 	"github.com/soundstage-dev/soundstage/harness/redact"
 	"github.com/soundstage-dev/soundstage/harness/seam"
+	"github.com/soundstage-dev/soundstage/harness/upstream"
 )
 
 // The variables that are read.
 const (
-	EnvCI     = "CI"
-	EnvLive   = "SOUNDSTAGE_LIVE"   // 1: the world is meant, also in CI
-	EnvRecord = "SOUNDSTAGE_RECORD" // 1: record every cassette anew; or one name
+	EnvCI       = "CI"
+	EnvLive     = "SOUNDSTAGE_LIVE"     // 1: the world is meant, also in CI
+	EnvRecord   = "SOUNDSTAGE_RECORD"   // 1: record every cassette anew; or one name
+	EnvContinue = "SOUNDSTAGE_CONTINUE" // 1: first use up the journal of a recording that failed
+)
+
+// The codes of this package.
+const (
+	CodeFailed fault.Code = "SEAMTEST_FAILED" // the test failed, so what it recorded is not kept
 )
 
 // An Option changes what ForTest does.
@@ -34,17 +45,31 @@ type Option func(*settings)
 type settings struct {
 	seam        seam.Options
 	root        string
+	env         map[string]string
+	script      string
 	allowUnused bool
 }
 
 // Root is the folder of the cassettes, "cassettes" in the test's folder otherwise.
 func Root(dir string) Option { return func(s *settings) { s.root = dir } }
 
-// Upstream is what answers while recording: upstream.NewTransport(…) for a script,
-// &http.Transport{} for the world. Without it recording fails.
+// Upstream is what answers while recording: the world otherwise, by a transport of its
+// own, with origin live.
 func Upstream(t http.RoundTripper, origin cassette.Origin) Option {
 	return func(s *settings) { s.seam.Transport, s.seam.Origin = t, origin }
 }
+
+// Scripted lets a scripted provider answer while recording, with origin scripted: the
+// file's format is in docs/reference/upstream-scripts.md. A turn of it that the test
+// did not ask for fails the recording.
+func Scripted(file string) Option { return func(s *settings) { s.script = file } }
+
+// Env is where secrets are looked for that must not reach the cassette: the values of
+// variables whose names look like credentials. It is the whole environment of the
+// process otherwise, which is the safe choice; provider keys are found by their form
+// in any case. Name here what the code under test gets its secrets from, if that is
+// something else.
+func Env(env map[string]string) Option { return func(s *settings) { s.env = env } }
 
 // KeepErrors stores answers like 429 and 500, and broken streams: see
 // seam.Options.
@@ -59,48 +84,136 @@ func Clock(c clock.Clock) Option { return func(s *settings) { s.seam.Clock = c }
 // AllowUnused lets a test end without asking for every episode.
 func AllowUnused() Option { return func(s *settings) { s.allowUnused = true } }
 
+// A Stage is one test's seam, with what the code under test needs from it.
+type Stage struct {
+	*seam.Seam
+
+	clock    clock.Clock
+	env      map[string]string
+	upstream *upstream.Server
+	file     string
+	tb       testing.TB
+}
+
 // ForTest opens the cassette of that name, <root>/<name>.yaml, for the test and
 // closes it when the test ends. A missing cassette fails the test at once: it is
 // never skipped, and never recorded unless SOUNDSTAGE_RECORD says so.
-func ForTest(t testing.TB, name string, options ...Option) *seam.Seam {
+//
+// A recording replaces the cassette only if the test passed. What a real provider has
+// answered until then stays in the journal, <root>/<name>.yaml.part: SOUNDSTAGE_CONTINUE
+// goes on with it, so that nothing is paid for twice.
+func ForTest(t testing.TB, name string, options ...Option) *Stage {
 	t.Helper()
 	env := environment()
-	s := settings{root: "cassettes", seam: seam.Options{
+	s := settings{root: "cassettes", env: env, seam: seam.Options{
 		Mode: seam.Replay, Name: name, Rules: seam.DefaultRules(), Clock: clock.NewFixed(clock.Epoch),
 		CI: isSet(env[EnvCI]), AllowLive: env[EnvLive] == "1",
-		Redactor:      redact.New(redact.Options{Env: env, Home: home(env)}),
 		RecordCommand: EnvRecord + "=" + name + " go test -run '^" + t.Name() + "$' .",
 	}}
 	for _, o := range options {
 		o(&s)
 	}
-	s.seam.Cassette = filepath.Join(s.root, filepath.FromSlash(name)+".yaml")
+	stage := &Stage{clock: s.seam.Clock, env: env, tb: t}
+	s.seam.Redactor = redact.New(redact.Options{Env: s.env, Home: home(env)})
+	stage.file = filepath.Join(s.root, filepath.FromSlash(name)+".yaml")
+	s.seam.Cassette = stage.file
 	if env[EnvRecord] == "1" || env[EnvRecord] == name {
-		s.seam.Mode, s.seam.Replace = seam.Record, true
+		s.seam.Mode, s.seam.Replace, s.seam.Continue = seam.Record, true, env[EnvContinue] == "1"
+		stage.provider(&s)
 	}
 	opened, err := seam.Open(s.seam)
 	if err != nil {
 		t.Fatalf("cassette %q: %v\n%s", name, err, fault.HintOf(err))
 	}
-	t.Cleanup(func() { finish(t, opened, s.allowUnused) })
-	return opened
+	stage.Seam = opened
+	t.Cleanup(func() { stage.finish(s.allowUnused) })
+	return stage
+}
+
+// provider is what answers a recording.
+func (s *Stage) provider(o *settings) {
+	s.tb.Helper()
+	switch {
+	case o.script != "":
+		script, err := upstream.Load(o.script)
+		if err != nil {
+			s.tb.Fatalf("%v\n%s", err, fault.HintOf(err))
+		}
+		s.upstream = upstream.New(script)
+		o.seam.Transport, o.seam.Origin = upstream.NewTransport(s.upstream), cassette.Scripted
+	case o.seam.Transport == nil:
+		o.seam.Transport = &http.Transport{Proxy: http.ProxyFromEnvironment, ForceAttemptHTTP2: true}
+	}
+}
+
+// Client is a client whose requests all go through the seam.
+func (s *Stage) Client() *http.Client { return &http.Client{Transport: s.Transport()} }
+
+// Clock is the seam's clock: one that stands still, unless the test gave another.
+func (s *Stage) Clock() clock.Clock { return s.clock }
+
+// Recording reports whether the provider is asked, and the cassette written anew.
+func (s *Stage) Recording() bool { return s.Mode() == seam.Record }
+
+// Key is the value of a variable while a real provider is recorded, and fails the test
+// where it is not set. Otherwise it is a word that is no key: a replay needs none.
+func (s *Stage) Key(variable string) string {
+	s.tb.Helper()
+	if !s.Recording() || s.Scripted() {
+		return "not-a-key"
+	}
+	if s.env[variable] == "" {
+		s.tb.Fatalf("recording needs %s in the environment", variable)
+	}
+	return s.env[variable]
 }
 
 // finish fails the test for what the seam remembers.
-func finish(t testing.TB, s *seam.Seam, allowUnused bool) {
+func (s *Stage) finish(allowUnused bool) {
+	t := s.tb
 	t.Helper()
-	if err := s.Close(); err != nil {
+	if s.Recording() {
+		s.refuse()
+	}
+	err := s.Close()
+	if err != nil && s.upstream != nil { // a script's answers are free
+		err = errors.Join(err, cassette.Discard(s.file))
+	}
+	if err != nil {
 		for _, m := range s.Misses() {
 			t.Error(m)
 		}
 		if len(s.Misses()) == 0 {
-			t.Error(err)
+			t.Errorf("%v\n%s", err, fault.HintOf(err))
 		}
 		return // what was not asked for follows from that
 	}
 	if unused := s.Unused(); len(unused) > 0 && !allowUnused && !t.Failed() {
 		t.Errorf("cassette %q: %d episodes were not asked for: %v", s.Name(), len(unused), unused)
 	}
+}
+
+// refuse keeps the old cassette where the new one would be of a test that failed.
+func (s *Stage) refuse() {
+	if s.upstream != nil {
+		if err := s.upstream.Done(); err != nil {
+			s.Refuse(err)
+			return
+		}
+	}
+	if s.tb.Failed() && s.Err() == nil {
+		s.Refuse(fault.New(CodeFailed, "seamtest.record", "the test failed, so cassette %q stays as it was", s.Name()).
+			WithHint("let the test pass, and record again; %s=1 uses the answers that came", EnvContinue))
+	}
+}
+
+// Main runs the tests of a package with http.DefaultTransport closed, so that nothing
+// leaves the process beside the seam:
+//
+//	func TestMain(m *testing.M) { os.Exit(seamtest.Main(m)) }
+func Main(m interface{ Run() int }) int {
+	seam.DenyDefaultTransport()
+	return m.Run()
 }
 
 func environment() map[string]string {

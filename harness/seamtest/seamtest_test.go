@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/soundstage-dev/soundstage/harness/cassette"
-	"github.com/soundstage-dev/soundstage/harness/seam"
 	"github.com/soundstage-dev/soundstage/harness/seamtest"
 	"github.com/soundstage-dev/soundstage/harness/upstream"
 )
@@ -45,13 +44,13 @@ func (p *probe) run(f func()) {
 	f()
 }
 
-func get(t *testing.T, s *seam.Seam, body string) int {
+func get(t *testing.T, s *seamtest.Stage, body string) int {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "https://api.openai.com/v1/responses", strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
-	res, err := s.Transport().RoundTrip(req)
+	res, err := s.Client().Do(req)
 	if err != nil {
 		t.Fatal(err)
 	}
