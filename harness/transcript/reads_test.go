@@ -88,8 +88,10 @@ var reads = []struct {
 			Format: transcript.Chat, Model: "g", Stream: true,
 			Messages: []transcript.Message{{Where: "/messages/0", Role: "user", Parts: []transcript.Part{text("/messages/0/content", "go")}}},
 			Reply: []transcript.Message{{Role: "assistant", Parts: []transcript.Part{
-				{Kind: transcript.Thinking, Text: "h"}, {Kind: transcript.Text, Text: "OK"},
-				{Kind: transcript.Call, ID: "a", Name: "f", Input: "{}"}, {Kind: transcript.Call, ID: "b", Name: "g", Input: "{}"},
+				{Kind: transcript.Thinking, Text: "h"},
+				{Kind: transcript.Text, Text: "OK"},
+				{Kind: transcript.Call, ID: "a", Name: "f", Input: "{}"},
+				{Kind: transcript.Call, ID: "b", Name: "g", Input: "{}"},
 			}}},
 			Finish: "tool_calls", Usage: &transcript.Usage{Input: 2, Output: 3},
 		},
