@@ -35,6 +35,14 @@ var presets = []Preset{
 		Doc:  "fields that name a session, a device or a cache, and change from run to run",
 		Drop: []string{"/metadata/user_id", "/prompt_cache_key", "/safety_identifier", "/user", "/client_metadata"},
 	},
+	{
+		Name: "mcp-noise/1",
+		Doc:  "of MCP messages: the token that progress is told by and the ids of traces are new in every run, and a client's version changes with each release",
+		Drop: []string{
+			"/_meta/progressToken", "/_meta/traceparent", "/_meta/tracestate", "/_meta/baggage",
+			"/clientInfo/version", "/_meta/io.modelcontextprotocol~1clientInfo/version",
+		},
+	},
 }
 
 // Presets are the presets that exist, for reference and help.
@@ -42,6 +50,9 @@ func Presets() []Preset { return slices.Clone(presets) }
 
 // DefaultRules are the presets that a recording lists unless it says otherwise.
 func DefaultRules() []string { return []string{"call-ids/1", "session-noise/1"} }
+
+// MCPRules are those of a recording in which MCP servers take part.
+func MCPRules() []string { return append(DefaultRules(), "mcp-noise/1") }
 
 // rules is compiled presets: a tree of names, with * for the elements of an array.
 type rules struct {
@@ -84,7 +95,7 @@ func (r *rules) node(pointer string) *ruleNode {
 	for part := range strings.SplitSeq(pointer[1:], "/") {
 		next := n.star
 		if part != "*" {
-			part = strconv.Quote(part)
+			part = strconv.Quote(strings.ReplaceAll(part, "~1", "/"))
 			next = n.children[part]
 		}
 		if next == nil {

@@ -334,6 +334,9 @@ func (p *passer) RoundTrip(req *http.Request) (*http.Response, error) {
 	if p.s.isClosed() {
 		return nil, errors.Join(errClosed, closeBody(req))
 	}
+	if isInside(req.Context()) {
+		return p.below.RoundTrip(req)
+	}
 	c := CallSummary{Lane: laneOf(req.Context()), Method: method(req), URL: p.s.o.Redactor.URL(req.URL.String()), Line: -1, Bytes: int(max(0, req.ContentLength))}
 	if req.GetBody != nil {
 		if copied, err := req.GetBody(); err == nil {

@@ -1,0 +1,152 @@
+package seam
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/soundstage-dev/soundstage/harness/cassette"
+	"github.com/soundstage-dev/soundstage/harness/fault"
+)
+
+// The kinds of episodes: one a door. All doors of a Seam write into one cassette, in
+// the order in which their requests began.
+const (
+	kindHTTP = "http"
+	kindMCP  = "mcp"
+	kindExec = "exec"
+	kindCall = "call"
+)
+
+// The codes of the doors beside HTTP.
+const (
+	CodeMessage  fault.Code = "SEAM_MESSAGE"   // bytes on an MCP connection are not one JSON-RPC message
+	CodeEffect   fault.Code = "SEAM_EFFECT"    // a command's file is outside of its folder, a link, or beyond a bound
+	CodeNotJSON  fault.Code = "SEAM_NOT_JSON"  // a call's question or answer does not survive JSON
+	CodeNoScript fault.Code = "SEAM_NO_SCRIPT" // no scripted command fits
+)
+
+// question is what leaves through a door that is not HTTP. The body is canonical
+// JSON, url is like mcp://SERVER/METHOD.
+func (s *Seam) question(ctx context.Context, kind, method, url string, body []byte) *question {
+	r := s.o.Redactor
+	return &question{
+		memory: &memory{}, lane: laneOf(ctx), kind: kind, method: method, url: r.URL(url),
+		body: body, known: r.Known(body, nil),
+	}
+}
+
+// recall finds the answer to a question in what was recorded: the cassette in replay,
+// the journal of a recording that goes on. Line is the episode in replay, and -1
+// otherwise.
+func (s *Seam) recall(q *question) (res cassette.Response, line int, used *queue, err error) {
+	switch {
+	case s.rec != nil:
+		if e := s.rec.fromJournal(q); e != nil {
+			return e.Response, -1, nil, nil
+		}
+	case s.play != nil:
+		queue, i := s.play.find(q)
+		if i >= 0 {
+			res, err = s.play.cassette.Response(i)
+			return res, i, queue, err
+		}
+		used = queue
+	}
+	return res, -1, used, errNotRecorded
+}
+
+// errNotRecorded says that recall found nothing. It never leaves the package.
+var errNotRecorded = fault.New(CodeMiss, "seam.recall", "not recorded")
+
+// ask puts a question. It gives the recorded answer, or else, in record, a tape for the
+// live one; in live neither. A miss is remembered and returned.
+func (s *Seam) ask(q *question) (res *cassette.Response, t *tape, err error) {
+	if s.isClosed() {
+		return nil, nil, errClosed
+	}
+	got, line, used, err := s.recall(q)
+	s.calls.add(CallSummary{Lane: q.lane, Method: q.method, URL: q.url, Model: modelOf(q.url, q.body), Bytes: len(q.body), Line: line})
+	switch {
+	case err == nil:
+		got.Body, got.Chunks = s.expand(got)
+		return &got, nil, nil
+	case err != error(errNotRecorded):
+		s.fail(err)
+		return nil, nil, err
+	case s.rec != nil:
+		t, err = s.rec.begin(q)
+		return nil, t, err
+	case s.play != nil:
+		m := s.play.explain(q, used)
+		m.Cassette, m.Command = s.o.Name, s.o.recordCommand()
+		s.miss(m)
+		return nil, nil, m.fault()
+	}
+	return nil, nil, nil
+}
+
+// expand puts today's work folder into a recorded answer.
+func (s *Seam) expand(res cassette.Response) ([]byte, []cassette.Chunk) {
+	body, edits := s.o.Redactor.Expand(res.Body)
+	return body, remapChunks(res.Chunks, edits, len(body))
+}
+
+// keep hands in an answer that came through a door other than HTTP.
+func (t *tape) keep(res cassette.Response) {
+	t.once.Do(func() {
+		if len(res.Body) > maxResponse {
+			t.rec.halt(fault.New(fault.TooLarge, "seam.record", "the answer to %s %q is longer than %d bytes", t.episode.Request.Method, t.episode.Request.URL, maxResponse))
+			t.rec.done(t, nil)
+			return
+		}
+		body, edits := t.rec.keyer.redactor.MaskEdits(res.Body)
+		res.Chunks = remapChunks(res.Chunks, edits, len(body))
+		res.Body, res.Duration = body, t.since(t.began)
+		res.Error = t.rec.keyer.redactor.MaskString(res.Error)
+		t.episode.Response = res
+		t.rec.done(t, t.episode)
+	})
+}
+
+// checkDoor refuses the world where CI is set, as checkWorld does for HTTP.
+func (s *Seam) checkDoor(what string) error {
+	if s.o.CI && !s.o.AllowLive {
+		return fault.New(CodeNotLive, "seam.door", "%s would reach the world, and CI is set", what).
+			WithHint("replay a cassette, or set SOUNDSTAGE_LIVE=1 if that is meant")
+	}
+	return nil
+}
+
+// jsonHeader is the header of an answer that is one JSON value.
+func jsonHeader() http.Header { return http.Header{"Content-Type": {"application/json"}} }
+
+// chunk is a piece of an answer that came so long after its request began.
+func (t *tape) chunk(size int) cassette.Chunk {
+	return cassette.Chunk{AtMS: t.since(t.began).Milliseconds(), Len: size}
+}
+
+type insideKey struct{}
+
+// inside marks what a door sends by HTTP on its own account. It is recorded by that
+// door, and passes the HTTP door unseen.
+func inside(ctx context.Context) context.Context { return context.WithValue(ctx, insideKey{}, true) }
+
+func isInside(ctx context.Context) bool { return ctx.Value(insideKey{}) != nil }
+
+// pause is the wait before a recorded piece, at the seam's pace.
+func (s *Seam) pause(ms int64) time.Duration {
+	if s.o.Pace <= 0 || ms <= 0 {
+		return 0
+	}
+	return time.Duration(float64(ms) / s.o.Pace * float64(time.Millisecond))
+}
+
+// isName reports whether a name can stand in the place of a URL's host.
+func isName(s string) bool {
+	ok := s != "" && len(s) <= 100
+	for _, c := range []byte(s) {
+		ok = ok && (c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '.' || c == '_' || c == '-')
+	}
+	return ok
+}
