@@ -230,27 +230,20 @@ func hints(t tool.Tool, table *trust.Table) *sdk.ToolAnnotations {
 // one answer has a handle in place of its fields, and clients check.
 func outputSchema(t tool.Tool) []byte {
 	const handle = `"handle":{"type":"string","description":"set alone where the result is too long: read it with result.query"}`
-	out := []byte{'{'}
-	d := jsontext.NewDecoder(bytes.NewReader(t.Output))
-	_, err := d.ReadToken()
-	for err == nil && d.PeekKind() == '"' {
-		var name, value jsontext.Value
-		if name, err = d.ReadValue(); err != nil {
-			break
-		}
-		name = bytes.Clone(name)
-		if value, err = d.ReadValue(); err != nil || string(name) == `"required"` {
-			continue
+	out := append(make([]byte, 0, len(t.Output)+len(handle)+1), '{')
+	err := eachMember(t.Output, func(name string, value []byte) {
+		if name == `"required"` {
+			return
 		}
 		if len(out) > 1 {
 			out = append(out, ',')
 		}
 		out = append(append(out, name...), ':')
-		if string(name) == `"properties"` && !hasMember(value, `"handle"`) {
+		if name == `"properties"` && !hasMember(value, `"handle"`) {
 			out, value = append(out, "{"+handle+","...), value[1:] // no output schema is without properties
 		}
 		out = append(out, value...)
-	}
+	})
 	if err != nil {
 		panic(fmt.Sprintf("mcp: output schema of %s: %v", t.ID, err))
 	}
@@ -258,15 +251,26 @@ func outputSchema(t tool.Tool) []byte {
 }
 
 // hasMember says whether an object has a member at its root; the name is in quotes.
-func hasMember(object []byte, name string) bool {
-	d := jsontext.NewDecoder(bytes.NewReader(object))
+func hasMember(object []byte, name string) (has bool) {
+	err := eachMember(object, func(n string, _ []byte) { has = has || n == name })
+	return has && err == nil
+}
+
+// eachMember calls f for the members of an object, with the names in quotes. A client
+// waits for this: the decoder reads object where it is, and is not asked for names that are
+// there twice, since the schemas are of our making.
+func eachMember(object []byte, f func(name string, value []byte)) error {
+	d := jsontext.NewDecoder(bytes.NewBuffer(object), jsontext.AllowDuplicateNames(true))
 	_, err := d.ReadToken()
 	for err == nil && d.PeekKind() == '"' {
-		var n jsontext.Value
-		if n, err = d.ReadValue(); err == nil && string(n) == name {
-			return true
+		var name, value jsontext.Value
+		if name, err = d.ReadValue(); err != nil {
+			break
 		}
-		err = d.SkipValue()
+		member := string(name) // the next read may take its bytes
+		if value, err = d.ReadValue(); err == nil {
+			f(member, value)
+		}
 	}
-	return false
+	return err
 }

@@ -23,6 +23,7 @@ func BenchmarkSpawn(b *testing.B) {
 	bin := filepath.Join(b.TempDir(), "soundstage")
 	// the flags of make build
 	build := exec.CommandContext(b.Context(), "go", "build", "-tags", "grpcnotrace", "-trimpath", "-ldflags", "-s -w", "-o", bin, ".")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		b.Fatalf("build: %v\n%s", err, out)
 	}

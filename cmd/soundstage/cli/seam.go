@@ -62,7 +62,7 @@ func (a *app) openSeam(h *house, f seamFlags) (s *seam.Seam, owned bool, err err
 		f.mode = string(seam.Live)
 	}
 	o := seam.Options{
-		Mode: seam.Mode(f.mode), Clock: a.doors.Clock, Redactor: h.redactor, Rules: seam.DefaultRules(),
+		Mode: seam.Mode(f.mode), Clock: a.doors.Clock, Redactor: h.redactor(), Rules: seam.DefaultRules(),
 		CI: isSet(env[envCI]), AllowLive: env[envLive] == "1", Origin: cassette.Live,
 		Continue: f.resume,
 	}

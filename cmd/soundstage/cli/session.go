@@ -29,7 +29,7 @@ type conversation struct {
 
 // tracing are the doors of a session's log.
 func (h *house) tracing(id string) trace.Options {
-	return trace.Options{Session: id, Clock: h.clock, Mask: h.redactor.Mask}
+	return trace.Options{Session: id, Clock: h.clock, Mask: h.redactor().Mask}
 }
 
 // sessions is the folder of the traces.

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 
 	"github.com/soundstage-dev/soundstage/adapters/model"
 	"github.com/soundstage-dev/soundstage/adapters/sqlite"
@@ -35,7 +36,7 @@ type house struct {
 	dir      string
 	cfg      config
 	clock    clock.Clock
-	redactor *redact.Redactor
+	redactor func() *redact.Redactor // made when something is to be written, or sent
 	store    *sqlite.Store
 	drafts   *draft.Service
 	results  *result.Sessions
@@ -80,7 +81,7 @@ func (a *app) build(ctx context.Context, dir string, cfg config) (*house, error)
 	}
 	h := &house{
 		dir: dir, cfg: cfg, clock: a.doors.Clock, store: st,
-		redactor: a.redactor(dir), results: result.NewSessions(), locks: gate.NewLocks(st),
+		redactor: sync.OnceValue(func() *redact.Redactor { return a.redactor(dir) }), results: result.NewSessions(), locks: gate.NewLocks(st),
 	}
 	h.kinds = studio.NewKinds(content.Characters{})
 	h.drafts = draft.New(st, st, h.clock, h.kinds)
