@@ -170,6 +170,7 @@ var homes = []struct {
 	{"github.com/spf13/cobra", "cmd/soundstage/...", false, "the command line is one skin"},
 	{"github.com/rogpeppe/go-internal/testscript", "harness/script", false, "one engine"},
 	{"github.com/sebdah/goldie", "harness/snapshot", false, "it registers flags on import"},
+	{"github.com/gkampitakis/go-snaps", "harness/snapshot", false, "one update flag"},
 	{"github.com/dnaeon/go-vcr", "", true, "the independent reader, not the engine"},
 }
 

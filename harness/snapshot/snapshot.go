@@ -1,8 +1,8 @@
 // Package snapshot compares what a test got with a file, and rewrites the file when
-// asked to: transcripts, whole files, and JSON contracts.
+// asked to: goldie for transcripts and whole files, go-snaps for JSON contracts.
 //
-// It belongs to harness. Only tests import it, and nothing else imports goldie, which
-// compares. Importing it registers the test flags -update, -template and -clean
+// It belongs to harness. Only tests import it, and nothing else imports goldie or
+// go-snaps. Importing it registers the test flags -update, -template and -clean
 // (goldie does); a test package that imports it must register none of these names.
 //
 //	go test ./adapters/mcp -update
@@ -12,16 +12,15 @@
 package snapshot
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"flag"
 	"os"
 	"path/filepath"
 	"testing"
 
+	"github.com/gkampitakis/go-snaps/match"
+	"github.com/gkampitakis/go-snaps/snaps"
 	"github.com/sebdah/goldie/v2"
-	"github.com/tidwall/pretty"
 )
 
 // Updating reports whether files are rewritten in this run: -update was given, and
@@ -49,16 +48,28 @@ func File(t testing.TB, path string, got []byte) {
 	}
 }
 
-// JSON compares the document got with testdata/<name>.snap.json, laid out for
-// reading and with sorted keys. Numbers keep their spelling.
-func JSON(t testing.TB, name string, got []byte) {
+// JSON compares the document got with testdata/<name>_1.snap.json, laid out for
+// reading and with sorted keys; a second call with one name in one test is _2.
+// The values at the paths any (gjson's syntax: "items.0.id") may vary, but must be
+// there.
+func JSON(t testing.TB, name string, got []byte, any ...string) {
 	t.Helper()
-	if !json.Valid(got) {
-		t.Errorf("snapshot %q is no JSON: %.200q", name, got)
+	if !allowed(t) {
 		return
 	}
-	laidOut := pretty.PrettyOptions(got, &pretty.Options{Width: 100, Indent: "  ", SortKeys: true})
-	File(t, filepath.Join("testdata", filepath.FromSlash(name)+".snap.json"), bytes.TrimSpace(laidOut))
+	dir, err := filepath.Abs("testdata") // a relative one is lost under -trimpath
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := snaps.WithConfig(
+		snaps.Dir(dir), snaps.Filename(name), snaps.Ext(".json"), snaps.Update(Updating()),
+		snaps.JSON(snaps.JSONConfig{Width: 100, Indent: "  ", SortKeys: true}),
+	)
+	if len(any) == 0 {
+		config.MatchStandaloneJSON(t, got)
+		return
+	}
+	config.MatchStandaloneJSON(t, got, match.Any(any...))
 }
 
 // allowed fails the test if it was asked to write where nothing may be written.
@@ -79,6 +90,9 @@ func updateFlag() bool {
 
 // writes decides whether files may be rewritten.
 func writes(update bool, getenv func(string) string) (bool, error) {
+	if getenv("UPDATE_SNAPS") != "" {
+		return false, errors.New("UPDATE_SNAPS is set and would rewrite some snapshots and not others; unset it and use: make update")
+	}
 	if ci := getenv("CI"); update && ci != "" && ci != "false" && ci != "0" {
 		return false, errors.New("CI is set, so no golden is rewritten; run: make update, on your own machine")
 	}
