@@ -9,16 +9,17 @@ FUZZTIME ?= 60s
 TAGS     := grpcnotrace
 BENCH    ?= .
 
-# The repository holds two modules: the product, and the harness that other people's
-# code may import. "./..." stops at a go.mod, so what is for all is done in each.
-MODULES  := . harness
+# The repository holds three modules: the product, the harness that other people's code
+# may import, and the snapshots of our tests, whose libraries must not come with it.
+# "./..." stops at a go.mod, so what is for all is done in each.
+MODULES  := . harness harness/snapshot
 each      = set -e; for m in $(MODULES); do (cd $$m && $(1)); done
 # What runs in the module of a folder: in_module,DIR,COMMAND with PKG as the folder there.
-in_module = case "$(1)" in ./harness/*) (cd harness && PKG="./$${dir\#./harness/}" && $(2));; *) PKG="$(1)" && $(2);; esac
+in_module = case "$(1)" in ./harness/snapshot) (cd harness/snapshot && PKG=. && $(2));; ./harness/*) (cd harness && PKG="./$${dir\#./harness/}" && $(2));; *) PKG="$(1)" && $(2);; esac
 
-# Only packages whose tests import harness/snapshot have the -update flag; go test
+# Only packages whose tests import harness/snapshot, or say so themselves, have the flag; go test
 # stops at a package that does not know a flag, so exactly these are named.
-UPDATABLE = grep -rl --include='*_test.go' --exclude-dir=examples 'soundstage/harness/snapshot"' . | xargs -r -n1 dirname | sort -u
+UPDATABLE = grep -rl --include='*_test.go' --exclude-dir=examples -e 'soundstage/harness/snapshot"' -e 'flag.Bool("update"' . | xargs -r -n1 dirname | sort -u
 
 # -race rebuilds every dependency. The provider SDKs behind adapters/model make that
 # three times as long and hold no goroutine of ours, so what is raced is our own

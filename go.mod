@@ -14,6 +14,7 @@ require (
 	github.com/openai/openai-go/v3 v3.50.0
 	github.com/rogpeppe/go-internal v1.16.0
 	github.com/soundstage-dev/soundstage/harness v0.0.0
+	github.com/soundstage-dev/soundstage/harness/snapshot v0.0.0
 	github.com/spf13/cobra v1.10.2
 	github.com/spf13/pflag v1.0.9
 	github.com/tidwall/gjson v1.19.0
@@ -110,5 +111,7 @@ require (
 	modernc.org/memory v1.12.1 // indirect
 )
 
-// The two are one repository: see docs/decisions/0012.
+// The three are one repository: see docs/decisions/0012.
 replace github.com/soundstage-dev/soundstage/harness => ./harness
+
+replace github.com/soundstage-dev/soundstage/harness/snapshot => ./harness/snapshot

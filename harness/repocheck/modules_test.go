@@ -12,6 +12,7 @@ import (
 var heavy = []string{
 	"charm.land/", "github.com/anthropics/", "github.com/openai/", "google.golang.org/genai", "cloud.google.com/",
 	"github.com/aws/", "github.com/modelcontextprotocol/", "modernc.org/", "github.com/spf13/",
+	"github.com/tidwall/", // theirs: go-snaps would move it
 }
 
 // The harness is a module of its own: it requires little, and what it shares with the
