@@ -138,3 +138,13 @@ func (f *Fixed) Seed() uint64 {
 	f.seed++
 	return f.seed
 }
+
+// Pass lets d go by on c: it waits on a clock that goes, and moves one that stands
+// still. It is for those who say that time passes, and not for those who wait.
+func Pass(ctx context.Context, c Clock, d time.Duration) error {
+	if f, ok := c.(interface{ Advance(d time.Duration) }); ok {
+		f.Advance(d)
+		return ctx.Err()
+	}
+	return c.Sleep(ctx, d)
+}

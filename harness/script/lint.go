@@ -1,10 +1,14 @@
 package script
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/soundstage-dev/soundstage/harness/fault"
+	"github.com/soundstage-dev/soundstage/harness/seam/chaos"
 )
 
 // builtin are testscript's own words.
@@ -46,6 +50,9 @@ func lint(script string, flags map[string][]string, program string) error {
 	}
 	known := slices.Concat(slices.Collect(maps.Keys(flags)), builtin)
 	lines := parseLines(script)
+	if err := lintFaults(lines); err != nil {
+		return err
+	}
 	for i, l := range lines {
 		if !slices.Contains(known, l.word) {
 			return fmt.Errorf("line %d: unknown word %q%s", l.no, l.word, didYouMean(l.word, known))
@@ -65,6 +72,26 @@ func lint(script string, flags map[string][]string, program string) error {
 		}) {
 			return fmt.Errorf("line %d: env: the name of a variable is written out", l.no)
 		}
+	}
+	return nil
+}
+
+// lintFaults reads the faults, so that one behind a condition is read as well.
+func lintFaults(lines []line) error {
+	first, cassette := 0, false
+	for _, l := range lines {
+		switch l.word {
+		case "cassette":
+			cassette = true
+		case "fault":
+			first = cmp.Or(first, l.no)
+			if _, err := chaos.Parse(strings.Join(l.args, " ")); err != nil {
+				return fmt.Errorf("line %d: %w\n→ %s", l.no, err, fault.HintOf(err))
+			}
+		}
+	}
+	if first > 0 && !cassette {
+		return fmt.Errorf("line %d: fault: no cassette is played that it could be laid over", first)
 	}
 	return nil
 }

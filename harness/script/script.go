@@ -15,6 +15,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/soundstage-dev/soundstage/harness/clock"
+	"github.com/soundstage-dev/soundstage/harness/seam/chaos"
 )
 
 // The variables that the word cassette sets for the program.
@@ -78,6 +79,7 @@ type Script struct {
 	ran      bool
 	pending  map[string]string // cassette file to the recording that replaces it
 	tapes    []*tape
+	faults   []chaos.Fault // said before the first cassette
 }
 
 // config is the part of Options that does not depend on X.

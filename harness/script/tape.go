@@ -2,11 +2,13 @@ package script
 
 import (
 	"errors"
+	"net/http"
 
 	"github.com/soundstage-dev/soundstage/harness/cassette"
 	"github.com/soundstage-dev/soundstage/harness/fault"
 	"github.com/soundstage-dev/soundstage/harness/redact"
 	"github.com/soundstage-dev/soundstage/harness/seam"
+	"github.com/soundstage-dev/soundstage/harness/seam/chaos"
 	"github.com/soundstage-dev/soundstage/harness/upstream"
 )
 
@@ -15,6 +17,7 @@ import (
 type tape struct {
 	seam      *seam.Seam
 	upstream  *upstream.Server
+	faults    *chaos.Plan
 	forgiving bool // the script expects that it misses
 }
 
@@ -34,10 +37,11 @@ func (s *Script) ForgiveMisses() {
 	}
 }
 
-func (s *Script) seamOptions(name, file string) seam.Options {
+func (s *Script) seamOptions(name, file string, faults *chaos.Plan) seam.Options {
 	env := s.Environ()
 	return seam.Options{
-		Name: name, Cassette: file, Clock: s.Clock, Rules: seam.DefaultRules(),
+		Overlay: func(door http.RoundTripper) http.RoundTripper { return faults.Over(door, s.Clock) },
+		Name:    name, Cassette: file, Clock: s.Clock, Rules: seam.DefaultRules(),
 		Redactor:      redact.New(redact.Options{Env: env, Home: env["HOME"], Work: s.work}),
 		RecordCommand: s.cfg.program + " record " + name,
 	}
@@ -45,13 +49,25 @@ func (s *Script) seamOptions(name, file string) seam.Options {
 
 // replay answers from a cassette that is there.
 func (s *Script) replay(name, file string) error {
-	o := s.seamOptions(name, file)
+	faults, err := s.plan()
+	if err != nil {
+		return err
+	}
+	o := s.seamOptions(name, file, faults)
 	o.Mode = seam.Replay
 	door, err := seam.Open(o)
 	if err == nil {
-		s.tapes = append(s.tapes, &tape{seam: door})
+		s.tapes = append(s.tapes, &tape{seam: door, faults: faults})
 	}
 	return err
+}
+
+// plan is the faults of the cassette that is being opened: those said so far, where it
+// is the first.
+func (s *Script) plan() (*chaos.Plan, error) {
+	said := s.faults
+	s.faults = nil
+	return chaos.NewPlan(said...)
 }
 
 // record keeps what the scripted provider says.
@@ -61,7 +77,10 @@ func (s *Script) record(name, file, script string) error {
 		return err
 	}
 	t := &tape{upstream: upstream.New(said)}
-	o := s.seamOptions(name, file)
+	if t.faults, err = s.plan(); err != nil {
+		return err
+	}
+	o := s.seamOptions(name, file, t.faults)
 	o.Mode, o.Origin, o.KeepErrors, o.Replace = seam.Record, cassette.Scripted, true, true
 	o.Transport = upstream.NewTransport(t.upstream)
 	if t.seam, err = seam.Open(o); err == nil {
@@ -71,7 +90,7 @@ func (s *Script) record(name, file, script string) error {
 }
 
 // closeTapes commits recordings, and is the first miss that the script did not
-// expect, or what the scripted provider found wrong.
+// expect, what the scripted provider found wrong, or a fault that never fired.
 func (s *Script) closeTapes() error {
 	var errs []error
 	for _, t := range s.tapes {
@@ -79,7 +98,7 @@ func (s *Script) closeTapes() error {
 		if t.forgiving && fault.CodeOf(err) == seam.CodeMiss {
 			err = nil
 		}
-		errs = append(errs, err)
+		errs = append(errs, err, t.faults.Done())
 		if t.upstream != nil {
 			errs = append(errs, t.upstream.Done())
 		}

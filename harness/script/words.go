@@ -9,6 +9,9 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/diff"
+
+	"github.com/soundstage-dev/soundstage/harness/fault"
+	"github.com/soundstage-dev/soundstage/harness/seam/chaos"
 )
 
 // word is a Command that needs no caller's value.
@@ -28,6 +31,7 @@ func ownWords() map[string]word {
 		},
 		"clock":     {"TIME|+DURATION", "Sets the clock (2026-05-01T10:00:00Z) or moves it on (+1h).", nil, (*Script).wordClock},
 		"exit":      {"STATUS", "Checks the exit status of the last program.", nil, (*Script).wordExit},
+		"fault":     {"CALL STATUS [retry-after=1s] | CALL timeout|refused|reset|truncate|slow|garbage|rechunk …", "Makes the nth call of the cassette go wrong (docs/reference/faults.md); one that does not fire fails the scenario.", nil, (*Script).wordFault},
 		"golden":    {"NAME [FILE]", "Compares the bytes of stdout, or of FILE, with <scenario>.golden/NAME.", nil, (*Script).wordGolden},
 		"input":     {"FILE|TEXT…", "Gives the next program its standard input: one file, or lines of text.", nil, (*Script).wordInput},
 		"repeat":    {"FILE TEXT N", "Writes the first TEXT in FILE N times over, in place.", nil, (*Script).wordRepeat},
@@ -92,6 +96,27 @@ func (s *Script) recordCassette(name, file string) bool {
 	s.Setenv(EnvUpstream, upstream)
 	s.Check(s.record(name, recording, upstream))
 	return true
+}
+
+// wordFault adds to the cassette that is open, or to the first that will be.
+func (s *Script) wordFault(neg bool, args []string) {
+	if neg {
+		s.Fatalf("usage: fault CALL WHAT…")
+	}
+	f, err := chaos.Parse(strings.Join(args, " "))
+	s.checkHint("fault", err)
+	if len(s.tapes) == 0 {
+		s.faults = append(s.faults, f)
+		return
+	}
+	s.checkHint("fault", s.tapes[len(s.tapes)-1].faults.Add(f))
+}
+
+// checkHint is Check for an error that says what to do.
+func (s *Script) checkHint(word string, err error) {
+	if err != nil {
+		s.Fatalf("%s: %v\n→ %s", word, err, fault.HintOf(err))
+	}
 }
 
 // validName reports whether name is AREA/NAME and stays below its folder.

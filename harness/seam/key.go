@@ -83,7 +83,7 @@ func (k *keyer) ask(req *http.Request) (*question, error) {
 	}
 	body := m.body
 	return &question{
-		memory: m, lane: laneOf(req.Context()), kind: "http", method: method(req), url: k.redactor.URL(req.URL.String()),
+		memory: m, lane: LaneOf(req.Context()), kind: "http", method: method(req), url: k.redactor.URL(req.URL.String()),
 		header: k.redactor.RequestHeader(req.Header), body: body, known: k.redactor.Known(body, nil),
 	}, nil
 }

@@ -10,7 +10,8 @@ func WithLane(ctx context.Context, lane string) context.Context {
 	return context.WithValue(ctx, laneKey{}, lane)
 }
 
-func laneOf(ctx context.Context) string {
+// LaneOf is the lane that WithLane put there, "" for the main agent's.
+func LaneOf(ctx context.Context) string {
 	lane, _ := ctx.Value(laneKey{}).(string)
 	return lane
 }

@@ -70,6 +70,9 @@ type Options struct {
 	AllowLive     bool    // … and that the world is meant all the same
 	RecordCommand string  // shown in a miss: what would record it
 	Pace          float64 // replay streams: 0 at once, 1 as recorded, 2 twice as fast
+
+	// Overlay goes over the door for HTTP, in every mode: package chaos has one.
+	Overlay func(door http.RoundTripper) http.RoundTripper
 }
 
 // A Seam is one session's door. It is safe for concurrent use.
@@ -122,6 +125,9 @@ func Open(o Options) (*Seam, error) {
 	}
 	if err != nil {
 		return nil, err
+	}
+	if o.Overlay != nil {
+		s.transport = o.Overlay(s.transport)
 	}
 	return s, nil
 }
@@ -337,7 +343,7 @@ func (p *passer) RoundTrip(req *http.Request) (*http.Response, error) {
 	if isInside(req.Context()) {
 		return p.below.RoundTrip(req)
 	}
-	c := CallSummary{Lane: laneOf(req.Context()), Method: method(req), URL: p.s.o.Redactor.URL(req.URL.String()), Line: -1, Bytes: int(max(0, req.ContentLength))}
+	c := CallSummary{Lane: LaneOf(req.Context()), Method: method(req), URL: p.s.o.Redactor.URL(req.URL.String()), Line: -1, Bytes: int(max(0, req.ContentLength))}
 	if req.GetBody != nil {
 		if copied, err := req.GetBody(); err == nil {
 			body, _ := readAll(copied, req.ContentLength, nil) // only for the log
