@@ -35,6 +35,9 @@ func (r *run) ask(ctx context.Context) (model.Reply, *halt, error) {
 		step, cancel := r.within(ctx)
 		reply, begun, err := r.stream(step, req)
 		over := gone(step)
+		if err != nil && over == nil && r.left() <= 0 {
+			over = r.overtime(ctx)
+		}
 		cancel()
 		if err == nil {
 			return r.received(ctx, row, reply)
@@ -129,6 +132,11 @@ func (r *run) stream(ctx context.Context, req model.Request) (reply model.Reply,
 			return partial, begun, err
 		}
 		begun = true
+		// What comes late is not waited for. A reply that is whole is taken all the same:
+		// it is paid for, and its calls get their results.
+		if (e.Kind == model.TextDelta || e.Kind == model.ReasoningDelta) && r.left() <= 0 {
+			return partial, begun, fault.New(fault.Timeout, "agent.ask", "the reply of %q was still coming when the turn's time was over", req.Ref)
+		}
 		switch e.Kind {
 		case model.TextDelta:
 			partial = appendText(partial, e.Delta)

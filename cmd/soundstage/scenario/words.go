@@ -56,6 +56,10 @@ func Options(main func(script.Doors) int) script.Options[*Bag] {
 				Args: "AMOUNT", Help: "Checks what the studio's ledger holds, paid and saved, like $0.0042.",
 				Run: wordCost,
 			},
+			"ledger": {
+				Help: "Prints the rows of the studio's ledger: place, state, usage, cost, spent or saved; for cmp and stdout.",
+				Run:  wordLedger,
+			},
 			"mcp": {
 				Args: "start [ARG…] | list | call TOOL [JSON] | stop", Help: "Is an MCP client of the program: starts it, lists and calls its tools; a leading ! expects an error result.",
 				Run: wordMCP,
@@ -71,6 +75,10 @@ func Options(main func(script.Doors) int) script.Options[*Bag] {
 			"store": {
 				Help: "Prints the canonical dump of the studio's pieces, for cmp and stdout.",
 				Run:  wordStore,
+			},
+			"whole": {
+				Help: "Checks that nothing is half done: traces, turns, requests, calls, drafts, and what was set aside in the ledger.",
+				Run:  wordWhole,
 			},
 		},
 	}

@@ -1,6 +1,7 @@
 package chaos
 
 import (
+	"bytes"
 	"context"
 	"io"
 	"math/rand/v2"
@@ -176,23 +177,26 @@ func (b *body) rechunk(f *planned, from source) source {
 	}
 }
 
-// slow lets time pass before each chunk.
+// slow lets time pass before each chunk. The answer is read first: what passes here is
+// not for a recording below to note.
 func (b *body) slow(f *planned, from source) source {
+	var held [][]byte
+	var end error
 	return func() ([]byte, error) {
-		chunk, err := from()
-		if len(chunk) == 0 {
-			return chunk, err
+		for end == nil {
+			var chunk []byte
+			if chunk, end = from(); len(chunk) > 0 {
+				held = append(held, bytes.Clone(chunk))
+			}
 		}
+		if len(held) == 0 {
+			return nil, end
+		}
+		chunk := held[0]
+		held = held[1:]
 		b.plan.fire(f)
-		return chunk, orFirst(b.pass(f.For), err)
+		return chunk, b.pass(f.For)
 	}
 }
 
 func (b *body) pass(d time.Duration) error { return clock.Pass(b.ctx, b.clock, d) }
-
-func orFirst(a, b error) error {
-	if a != nil {
-		return a
-	}
-	return b
-}

@@ -217,7 +217,7 @@ func TestFaultsGoTogether(t *testing.T) {
 }
 
 func TestWhere(t *testing.T) {
-	b := set(t, "writer#2 500", "#1 501", "https://*/v1/*#4 502", "6 503")
+	b := set(t, "writer@2 500", "@1 501", "https://*/v1/*@4 502", "6 503")
 	var got []int
 	for _, lane := range []string{"writer", "", "writer", "writer", "", ""} {
 		resp, _, err := b.ask(t, lane)
@@ -239,8 +239,8 @@ func TestWhere(t *testing.T) {
 func TestAFaultThatNeverFires(t *testing.T) {
 	for _, tt := range []struct{ fault, want string }{
 		{"3 429", "2 such calls were made, 2 in all"},
-		{"writer#1 429", "0 such calls were made, 2 in all"},
-		{"https://other/*#* 429", "0 such calls"},
+		{"writer@1 429", "0 such calls were made, 2 in all"},
+		{"https://other/*@* 429", "0 such calls"},
 		{"1 truncate bytes=14", "the answer of call 1 has 14 bytes"},
 		{"1 reset chunk=4", "the answer of call 1 has 3 chunks"},
 		{"2 garbage bytes=14", "the answer of call 2 has 14 bytes"},
@@ -277,7 +277,7 @@ func TestAFaultThatComesTooLate(t *testing.T) {
 	if _, _, err := b.ask(t, "writer"); err != nil {
 		t.Fatal(err)
 	}
-	for text, late := range map[string]bool{"1 429": true, "2 429": false, "writer#1 429": true, "#1 429": false, "* 429": false} {
+	for text, late := range map[string]bool{"1 429": true, "2 429": false, "writer@1 429": true, "@1 429": false, "* 429": false} {
 		f, err := chaos.Parse(text)
 		if err != nil {
 			t.Fatal(err)

@@ -56,9 +56,9 @@ func (w Where) String() string {
 	}
 	switch {
 	case w.URL != "":
-		return w.URL + "#" + n
+		return w.URL + "@" + n
 	case w.Lane != nil:
-		return *w.Lane + "#" + n
+		return *w.Lane + "@" + n
 	}
 	return n
 }

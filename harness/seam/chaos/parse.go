@@ -37,9 +37,9 @@ var settings = map[Kind]struct{ may, must []string }{
 }
 
 const grammar = "write: WHERE STATUS [retry-after=1s] | timeout [after=1m] | refused | reset chunk=N | truncate bytes=N | slow 50ms | garbage [bytes=N] [seed=N] | rechunk seed=N [max=N]; " +
-	"WHERE is 3, *, LANE#3 or https://*/v1/messages#3"
+	"WHERE is 3, *, LANE@3 or https://*/v1/messages@3"
 
-// Parse reads one fault: "3 429 retry-after=1s", "writer#1 reset chunk=5".
+// Parse reads one fault: "3 429 retry-after=1s", "writer@1 reset chunk=5".
 func Parse(text string) (Fault, error) {
 	f, err := parse(text)
 	if err != nil {
@@ -80,11 +80,12 @@ func parse(text string) (Fault, *fault.Error) {
 	return f, f.take(rest)
 }
 
-// parseWhere reads "3", "*", "writer#2" or "https://*#2".
+// parseWhere reads "3", "*", "writer@2" or "https://*@2". It is an @ because in a
+// scenario a # begins a comment.
 func parseWhere(s string) (Where, *fault.Error) {
 	var w Where
 	ordinal := s
-	if i := strings.LastIndexByte(s, '#'); i >= 0 {
+	if i := strings.LastIndexByte(s, '@'); i >= 0 {
 		of := s[:i]
 		ordinal = s[i+1:]
 		if strings.Contains(of, "://") {
@@ -93,7 +94,7 @@ func parseWhere(s string) (Where, *fault.Error) {
 			w.Lane = &of
 		}
 	} else if strings.Contains(s, "://") {
-		return w, bad("%q does not say which call: add #1, or #* for each", s)
+		return w, bad("%q does not say which call: add @1, or @* for each", s)
 	}
 	if ordinal == "*" {
 		return w, nil

@@ -15,9 +15,9 @@ func TestParse(t *testing.T) {
 		{"2 timeout", "2 timeout after=1m0s", ""},
 		{"2 timeout after=90s", "2 timeout after=1m30s", ""},
 		{"1 refused", "1 refused", ""},
-		{"writer#1 reset chunk=0", "writer#1 reset chunk=0", ""},
-		{"#2 reset chunk=5", "#2 reset chunk=5", ""},
-		{"https://*/v1/messages#* truncate bytes=300", "https://*/v1/messages#* truncate bytes=300", ""},
+		{"writer@1 reset chunk=0", "writer@1 reset chunk=0", ""},
+		{"@2 reset chunk=5", "@2 reset chunk=5", ""},
+		{"https://*/v1/messages@* truncate bytes=300", "https://*/v1/messages@* truncate bytes=300", ""},
 		{"1 slow 50ms", "1 slow 50ms", ""},
 		{"1 slow by=50ms", "1 slow 50ms", ""},
 		{"1 garbage", "1 garbage seed=1", ""},
@@ -31,7 +31,7 @@ func TestParse(t *testing.T) {
 		{"-1 429", "", "not the number"},
 		{"+1 429", "", "not the number"},
 		{"1048577 429", "", "not the number"},
-		{"writer# 429", "", "not the number"},
+		{"writer@ 429", "", "not the number"},
 		{"https://x/y 429", "", "does not say which call"},
 		{"1 200", "", `status "200"`},
 		{"1 600", "", `status "600"`},
@@ -67,7 +67,7 @@ func TestParse(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	for _, s := range []string{"3 429 retry-after=1s", "a#* rechunk seed=7", "https://*#1 garbage bytes=3", "1 slow 1h", "2 timeout", "#1 reset chunk=0"} {
+	for _, s := range []string{"3 429 retry-after=1s", "a@* rechunk seed=7", "https://*@1 garbage bytes=3", "1 slow 1h", "2 timeout", "@1 reset chunk=0"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
