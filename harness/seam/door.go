@@ -31,7 +31,7 @@ const (
 func (s *Seam) question(ctx context.Context, kind, method, url string, body []byte) *question {
 	r := s.o.Redactor
 	return &question{
-		memory: &memory{}, lane: laneOf(ctx), kind: kind, method: method, url: r.URL(url),
+		memory: &memory{}, lane: LaneOf(ctx), kind: kind, method: method, url: r.URL(url),
 		body: body, known: r.Known(body, nil),
 	}
 }
