@@ -13,7 +13,9 @@ BENCH    ?= .
 # may import, and the snapshots of our tests, whose libraries must not come with it.
 # "./..." stops at a go.mod, so what is for all is done in each.
 MODULES  := . harness harness/snapshot
+EXAMPLES := $(patsubst %/go.mod,%,$(wildcard docs/examples/*/go.mod))
 each      = set -e; for m in $(MODULES); do (cd $$m && $(1)); done
+example   = set -e; for m in $(EXAMPLES); do (cd $$m && $(1)); done
 # What runs in the module of a folder: in_module,DIR,COMMAND with PKG as the folder there.
 in_module = case "$(1)" in ./harness/snapshot) (cd harness/snapshot && PKG=. && $(2));; ./harness/*) (cd harness && PKG="./$${dir\#./harness/}" && $(2));; *) PKG="$(1)" && $(2);; esac
 
@@ -28,7 +30,7 @@ RACED = ./runtime/... ./adapters/mcp ./adapters/sqlite
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test check offline update record bench fuzz build fmt lint clean \
-	check-format check-vet check-static check-race check-update
+	check-format check-vet check-static check-examples check-race check-update
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
@@ -39,7 +41,7 @@ demo: ## edit a card with a replayed model: no key, no network
 test: ## run all tests and scenarios
 	@$(call each,echo "== $$m" && $(GO) test $(TESTFLAGS) ./...)
 
-check: check-format check-vet check-static test check-race check-update ## all that must hold before a merge
+check: check-format check-vet check-static test check-examples check-race check-update ## all that must hold before a merge
 	@echo "check: ok"
 
 check-format:
@@ -52,6 +54,12 @@ check-vet:
 
 check-static:
 	$(call each,$(TOOL) staticcheck ./...)
+
+# The examples are modules as other people's are. Their go.mod is read only: a version
+# that the harness moved would not fit it.
+check-examples:
+	@[ -n "$(EXAMPLES)" ] || { echo "check-examples: found none"; exit 1; }
+	$(call example,$(GO) vet ./... && $(GO) test -mod=readonly $(TESTFLAGS) ./...)
 
 check-race:
 	$(GO) test -race $(RACED)
@@ -67,7 +75,7 @@ check-update:
 offline: ## run all tests in a network namespace that has only loopback
 	@command -v unshare >/dev/null || { echo "offline: needs unshare (util-linux)"; exit 1; }
 	@command -v ip >/dev/null || { echo "offline: needs ip (iproute2) to bring loopback up"; exit 1; }
-	GOPROXY=off unshare -rn sh -c 'ip link set lo up; exec "$$@"' sh $(MAKE) --no-print-directory test TESTFLAGS=-count=1
+	GOPROXY=off unshare -rn sh -c 'ip link set lo up; exec "$$@"' sh $(MAKE) --no-print-directory test check-examples TESTFLAGS=-count=1
 
 update: ## rewrite goldens, JSON contracts and generated docs; then read the diff
 	@dirs=$$($(UPDATABLE)); [ -n "$$dirs" ] || { echo "update: found no package with the flag"; exit 1; }; \

@@ -197,7 +197,8 @@ var denyRule = rule{
 				switch {
 				case pkg == "net/http" && (name == "Client" || strings.HasPrefix(name, "NewRequest")) && speaks[f.pkg()] == "":
 					speaks[f.pkg()] = tr.at(pos) + "http." + name
-				case main && pkg == module+"harness/seam" && name == "DenyDefaultTransport", main && pkg == "net/http" && name == "DefaultTransport":
+				case main && pkg == module+"harness/seam" && name == "DenyDefaultTransport", main && pkg == module+"harness/seamtest" && name == "Main",
+					main && pkg == "net/http" && name == "DefaultTransport":
 					denies[f.pkg()] = true
 				}
 			})

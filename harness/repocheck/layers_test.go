@@ -22,6 +22,7 @@ var layers = []struct{ pkg, may, test string }{
 	{"scenarios", "", "cmd/... harness/..."},
 	{"cassettes", "", ""},
 	{"docs", "", ""},
+	{"docs/examples/...", "", "docs/examples/... harness/..."}, // other people's code: it only tests with us
 }
 
 var layerRule = rule{
@@ -160,8 +161,8 @@ var homes = []struct {
 	why        string
 }{
 	{"charm.land/", "adapters/model/...", false, "providers live behind runtime/model"},
-	{"github.com/anthropics/", "adapters/model/...", true, "providers live behind runtime/model"},
-	{"github.com/openai/", "adapters/model/...", true, "providers live behind runtime/model"},
+	{"github.com/anthropics/", "adapters/model/... docs/examples/...", true, "providers live behind runtime/model"},
+	{"github.com/openai/", "adapters/model/... docs/examples/...", true, "providers live behind runtime/model"},
 	{"google.golang.org/genai", "adapters/model/...", true, "providers live behind runtime/model"},
 	{"github.com/modelcontextprotocol/", "adapters/mcp/... cmd/soundstage/scenario", true, "MCP lives behind the registry"},
 	{"modernc.org/sqlite", "adapters/sqlite/...", true, "SQL lives behind runtime/store"},

@@ -10,7 +10,7 @@ import (
 
 // isText reports whether a file is one that people read and write.
 func isText(f *file) bool {
-	if strings.HasPrefix(f.path, "cassettes/") || strings.Contains(f.path, "/testdata/") {
+	if strings.Contains("/"+f.path, "/cassettes/") || strings.Contains(f.path, "/testdata/") {
 		return false
 	}
 	return !strings.ContainsRune(f.text, 0)
