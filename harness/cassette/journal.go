@@ -13,6 +13,10 @@ import (
 // A journal is a cassette without its end line, beside the cassette: what was
 // recorded so far. Each episode is synced before the next is written, so that
 // only its last line can be torn.
+//
+// The journal of an amendment has two more kinds of lines, which are comments to
+// YAML: one that names the cassette that is amended, and before each episode one
+// that says where it goes (amend.go).
 
 // journalPath is where the journal of a cassette is.
 func journalPath(path string) string { return path + ".part" }
@@ -20,7 +24,10 @@ func journalPath(path string) string { return path + ".part" }
 // A journalText is a journal that was read back.
 type journalText struct {
 	header Header
+	over   string   // the end line of the cassette that is amended; "" for a new one
 	lines  [][]byte // whole lines, without line feeds
+	starts []int64  // where each begins
+	places []Place  // of an amendment: where each line goes
 	size   int64    // bytes up to the end of the last whole line
 }
 
@@ -63,6 +70,9 @@ func readJournal(path string) (journalText, error) {
 		return journalText{}, fault.New(CodeNewer, "cassette.resume", "journal %q has format %d; this version reads up to %d", name, h.Format, Format)
 	}
 	j := journalText{header: h, size: int64(len(data) - len(rest))}
+	if over, after, ok := cutOver(rest); ok {
+		j.over, j.size, rest = over, j.size+int64(len(rest)-len(after)), after
+	}
 	return j, j.read(name, rest)
 }
 
@@ -70,16 +80,26 @@ func readJournal(path string) (journalText, error) {
 // end.
 func (j *journalText) read(name string, rest []byte) error {
 	for len(rest) > 0 {
-		n := bytes.IndexByte(rest, '\n')
+		mark := 0
+		if j.over != "" {
+			if mark = bytes.IndexByte(rest, '\n') + 1; mark == 0 {
+				return nil
+			}
+		}
+		n := bytes.IndexByte(rest[mark:], '\n')
 		if n < 0 {
 			return nil
 		}
-		line := rest[:n]
-		rest = rest[n+1:]
+		line := rest[mark : mark+n]
 		what := checkHead(line)
 		if what == "" {
 			what = checkSum(line)
 		}
+		var at Place
+		if what == "" && j.over != "" {
+			at, what = parseMark(rest[:mark], line)
+		}
+		rest = rest[mark+n+1:]
 		if what != "" && len(rest) > 0 {
 			return fault.New(CodeDamaged, "cassette.resume", "journal %q, episode %d: %s", name, len(j.lines), what).
 				WithHint("keep a copy of the journal, delete it and record again")
@@ -88,7 +108,9 @@ func (j *journalText) read(name string, rest []byte) error {
 			return nil
 		}
 		j.lines = append(j.lines, line)
-		j.size += int64(n) + 1
+		j.starts = append(j.starts, j.size+int64(mark))
+		j.places = append(j.places, at)
+		j.size += int64(mark+n) + 1
 	}
 	return nil
 }
@@ -97,6 +119,9 @@ func (j *journalText) read(name string, rest []byte) error {
 // episodes: the crash came after the rename.
 func (j *journalText) committed(path string) bool {
 	c, err := Open(path)
+	if j.over != "" {
+		return err == nil && c.end != j.over && j.within(c)
+	}
 	if err != nil || c.Len() != len(j.lines) || !c.header.sameRun(&j.header) {
 		return false
 	}
@@ -138,10 +163,12 @@ func startJournal(f *os.File, path string, h *Header, o CreateOptions) (journalT
 	case err != nil:
 		return j, err
 	case len(j.lines) == 0 || j.committed(path):
-		return beginJournal(f, path, h)
+		return beginJournal(f, path, h, o.over)
 	case !o.Continue:
 		return j, fault.New(CodeUnfinished, op, "journal %q holds %d episodes of a recording that did not end", f.Name(), len(j.lines)).
 			WithHint("continue that recording, or delete the journal")
+	case o.over != j.over:
+		return j, otherBase(f.Name(), o.over, j.over)
 	case !h.sameRun(&j.header):
 		return j, fault.New(fault.Conflict, op, "journal %q was recorded under other rules or prices", f.Name()).
 			WithHint("delete the journal and record again")
@@ -160,12 +187,15 @@ func cut(f *os.File, size int64) error {
 
 // beginJournal writes the header into an emptied file and makes sure that a crash
 // keeps the file.
-func beginJournal(f *os.File, path string, h *Header) (journalText, error) {
+func beginJournal(f *os.File, path string, h *Header, over string) (journalText, error) {
 	top := *h
 	if top.Origin == "" {
 		top.Origin = Scripted // Commit writes what it is
 	}
 	text, err := encodeHeader(&top, false)
+	if over != "" {
+		text = append(text, overLine+over...)
+	}
 	if err == nil {
 		err = cut(f, 0)
 	}
@@ -175,7 +205,7 @@ func beginJournal(f *os.File, path string, h *Header) (journalText, error) {
 	if err == nil {
 		err = errors.Join(f.Sync(), syncDir(path))
 	}
-	return journalText{header: top, size: int64(len(text))}, err
+	return journalText{header: top, over: over, size: int64(len(text))}, err
 }
 
 // Discard removes the journal that a recording of path left, if there is one: for a

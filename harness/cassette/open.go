@@ -24,6 +24,7 @@ type Cassette struct {
 	data   []byte
 	starts []uint32 // where each line begins; one more for the end of the last
 	first  int      // lines before the first episode
+	end    string   // the end line, which names these bytes
 	byKey  table
 	byRaw  table
 }
@@ -96,7 +97,7 @@ func parse(path string, data []byte, summed uint32) (*Cassette, error) {
 		return nil, damaged(path, data, formatAt, "the format is newer, but the end line does not fit")
 	}
 	top := len(body) - len(rest)
-	c := &Cassette{path: path, header: h, data: data, first: bytes.Count(data[:top], []byte{'\n'})}
+	c := &Cassette{path: path, header: h, data: data, first: bytes.Count(data[:top], []byte{'\n'}), end: end}
 	if err := c.index(top, len(body)); err != nil {
 		return nil, err
 	}

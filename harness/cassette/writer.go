@@ -8,6 +8,7 @@ import (
 	"hash/crc32"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"sync"
@@ -30,12 +31,15 @@ type Writer struct {
 	sums    [][sha256.Size]byte
 	origin  Origin // the weakest so far
 	broken  error  // the journal could not be written or mended
+	amend   *amendment
 }
 
 // CreateOptions widen what Create may do.
 type CreateOptions struct {
 	Replace  bool // a cassette at the path is replaced at Commit
 	Continue bool // the journal that a crash left is gone on with
+
+	over string // of an amendment: the end line of the cassette
 }
 
 // Create begins a new cassette at path. It refuses a path that holds one
@@ -69,24 +73,33 @@ func CreateWith(path string, h Header, o CreateOptions) (*Writer, error) {
 		return nil, fault.Wrap(err, fault.Internal, op, "folder of cassette %q", path)
 	}
 	w := &Writer{path: path, header: h, options: o, sync: (*os.File).Sync}
-	f, j, err := openJournal(path, &h, o)
-	if err != nil && fault.CodeOf(err) != fault.Internal {
+	if err := w.begin(op); err != nil {
 		return nil, err
 	}
+	return w, nil
+}
+
+// begin opens the journal and takes over what is in it.
+func (w *Writer) begin(op string) error {
+	f, j, err := openJournal(w.path, &w.header, w.options)
+	if err != nil && fault.CodeOf(err) != fault.Internal {
+		return err
+	}
 	if err != nil {
-		return nil, fault.Wrap(err, fault.Internal, op, "journal of cassette %q", path)
+		return fault.Wrap(err, fault.Internal, op, "journal of cassette %q", w.path)
 	}
 	w.journal, w.size, w.from = f, j.size, j.size
-	for _, line := range j.lines {
+	for i, line := range j.lines {
 		e, err := decodeLine(line)
 		if err != nil {
 			f.Close()
-			return nil, fault.Wrap(err, CodeDamaged, op, "journal %q", journalPath(path))
+			return fault.Wrap(err, CodeDamaged, op, "journal %q", journalPath(w.path))
 		}
 		w.note(&e, line)
+		w.amend.note(j.places[i], line, j.starts[i])
 		w.from -= int64(len(line)) + 1
 	}
-	return w, nil
+	return nil
 }
 
 func refuseExisting(op, path string) error {
@@ -116,6 +129,12 @@ func (w *Writer) Len() int {
 // Append adds an episode. When it returns nil, the episode is in the journal and
 // the journal is on the disk. An error leaves the journal as it was.
 func (w *Writer) Append(e Episode) error {
+	return w.AppendAt(e, Place{After: math.MaxInt})
+}
+
+// AppendAt is Append of an episode that goes somewhere in the cassette that is amended.
+// In a new cassette episodes stand in the order in which they were appended.
+func (w *Writer) AppendAt(e Episode, at Place) error {
 	const op = "cassette.append"
 	if err := e.check(); err != nil {
 		return fault.Wrap(err, fault.Invalid, op, "cassette %q", w.path)
@@ -133,10 +152,15 @@ func (w *Writer) Append(e Episode) error {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if err := w.write(line); err != nil {
+	at, err = w.amend.clamp(at)
+	if err != nil {
+		return fault.Wrap(err, fault.Invalid, op, "cassette %q", w.path)
+	}
+	if err := w.write(w.amend.mark(at, line)); err != nil {
 		return err
 	}
 	w.note(&e, line[:len(line)-1])
+	w.amend.note(at, line[:len(line)-1], w.size-int64(len(line)))
 	return nil
 }
 
@@ -144,12 +168,13 @@ func (w *Writer) Append(e Episode) error {
 func (w *Writer) write(line []byte) error {
 	const op = "cassette.append"
 	const most = MaxFile - MaxHeader // what Commit adds fits into a header
+	old, bytes := w.amend.size()
 	switch {
 	case w.broken != nil:
 		return w.broken
 	case w.journal == nil:
 		return w.ended(op)
-	case len(w.sums) >= MaxEpisodes || w.size+int64(len(line)) > most:
+	case old+len(w.sums) >= MaxEpisodes || bytes+w.size+int64(len(line)) > most:
 		return fault.New(fault.TooLarge, op, "cassette %q would have more than %d episodes or %d bytes", w.path, MaxEpisodes, most)
 	}
 	_, err := w.journal.Write(line)
@@ -167,6 +192,16 @@ func (w *Writer) write(line []byte) error {
 	return nil
 }
 
+// tmpPath is the file that Commit writes and renames.
+func tmpPath(path string) string { return path + ".tmp" }
+
+func removeIfThere(path string) error {
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
 func (w *Writer) ended(op string) error {
 	return fault.New(fault.Invalid, op, "the recording of cassette %q has ended", w.path)
 }
@@ -176,10 +211,14 @@ func (w *Writer) ended(op string) error {
 func (w *Writer) Abandon() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.journal != nil && len(w.sums) == 0 {
-		return w.removeJournal()
+	if w.journal == nil {
+		return nil
 	}
-	return w.close()
+	err := removeIfThere(tmpPath(w.path)) // of a Commit that was killed
+	if len(w.sums) == 0 {
+		return errors.Join(err, w.removeJournal())
+	}
+	return errors.Join(err, w.close())
 }
 
 func (w *Writer) close() error {
@@ -216,9 +255,16 @@ func (w *Writer) Commit() error {
 			return err
 		}
 	}
-	tmp := w.path + ".tmp"
+	if err := w.amend.unchanged(op, w.path); err != nil {
+		return err
+	}
+	if w.amend.isNothing(&w.header) {
+		return w.removeJournal()
+	}
+	tmp := tmpPath(w.path)
 	if err := w.writeFile(tmp); err != nil {
-		return fault.Wrap(err, fault.Internal, op, "write cassette %q", w.path)
+		err = fault.Wrap(err, fault.Internal, op, "write cassette %q", w.path)
+		return errors.Join(err, removeIfThere(tmp))
 	}
 	if err := w.compare(tmp); err != nil {
 		return errors.Join(err, os.Remove(tmp))
@@ -248,9 +294,22 @@ func (w *Writer) CommitPriced(prices []byte) error {
 
 // writeFile writes the cassette: header, the journal's lines, end line.
 func (w *Writer) writeFile(name string) error {
-	h := w.header
+	h, n := w.header, len(w.sums)
 	h.Origin = cmp.Or(w.origin, h.Origin, Scripted)
-	top, err := encodeHeader(&h, len(w.sums) == 0)
+	copyLines := func(out io.Writer) error {
+		_, err := io.Copy(out, io.NewSectionReader(w.journal, w.from, w.size-w.from))
+		return err
+	}
+	if w.amend != nil {
+		order := w.amend.order()
+		origin, err := w.amend.origin(w.origin, order)
+		if err != nil {
+			return err
+		}
+		n, h.Origin = len(order), cmp.Or(origin, h.Origin)
+		copyLines = func(out io.Writer) error { return w.amend.copyLines(out, w.journal, order) }
+	}
+	top, err := encodeHeader(&h, n == 0)
 	if err != nil {
 		return err
 	}
@@ -264,10 +323,10 @@ func (w *Writer) writeFile(name string) error {
 	if _, err := out.Write(top); err != nil {
 		return err
 	}
-	if _, err := io.Copy(out, io.NewSectionReader(w.journal, w.from, w.size-w.from)); err != nil {
+	if err := copyLines(out); err != nil {
 		return err
 	}
-	if _, err := fmt.Fprintf(f, endLineText, len(w.sums), fmt.Sprintf("%08x", sum.Sum32())); err != nil {
+	if _, err := fmt.Fprintf(f, endLineText, n, fmt.Sprintf("%08x", sum.Sum32())); err != nil {
 		return err
 	}
 	return errors.Join(w.sync(f), f.Close())
@@ -284,10 +343,14 @@ func (w *Writer) compare(name string) error {
 	if err != nil {
 		return fault.Wrap(err, CodeCorrupted, op, "cassette %q did not read back", w.path)
 	}
-	if c.Len() != len(w.sums) || !c.header.sameRun(&w.header) {
-		return fault.New(CodeCorrupted, op, "cassette %q read back with %d of %d episodes", w.path, c.Len(), len(w.sums))
+	sums := w.sums
+	if w.amend != nil {
+		sums = w.amend.sums(w.amend.order())
 	}
-	for i, want := range w.sums {
+	if c.Len() != len(sums) || !c.header.sameRun(&w.header) {
+		return fault.New(CodeCorrupted, op, "cassette %q read back with %d of %d episodes", w.path, c.Len(), len(sums))
+	}
+	for i, want := range sums {
 		if sha256.Sum256(c.line(i)) != want {
 			return fault.New(CodeCorrupted, op, "cassette %q: episode %d did not read back equal", w.path, i)
 		}
