@@ -257,3 +257,22 @@ func otherBase(journal, want, got string) error {
 	return fault.New(fault.Conflict, op, "journal %q was recorded into the cassette with %q, and this one has %q",
 		journal, strings.TrimSpace(got), strings.TrimSpace(want)).WithHint("%s", hint)
 }
+
+// Lines are where in the cassette the appended episodes stand, counted from 0, once all
+// are appended.
+func (w *Writer) Lines() []int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	lines := make([]int, len(w.sums))
+	for i := range lines {
+		lines[i] = i
+	}
+	if w.amend != nil {
+		for at, l := range w.amend.order() {
+			if !l.old {
+				lines[l.i] = at
+			}
+		}
+	}
+	return lines
+}

@@ -57,6 +57,7 @@ const (
 	MaxLine     = 64 << 20 // bytes of one episode's line
 	MaxHeader   = 1 << 20  // bytes before the first episode
 	MaxEpisodes = 1 << 20  // episodes of one file
+	MaxAsked    = 8        // askings of one episode
 )
 
 // A Header is the top of the file.
@@ -83,6 +84,7 @@ type Episode struct {
 	Origin   Origin
 	Model    string // what the request asked for, if it is a model call
 	At       string // the date of recording, 2026-01-02; or ""
+	Asked    int    // how often the caller asked before it let this answer be; 0: once
 	Request  Request
 	Response Response
 }

@@ -31,6 +31,8 @@ func (e *Episode) check() error {
 		return fmt.Errorf("origin %q is not live, imported or scripted", clip(string(e.Origin)))
 	case e.At != "" && !isDate(e.At):
 		return fmt.Errorf("date %q is not like 2026-01-02", clip(e.At))
+	case e.Asked < 0 || e.Asked == 1 || e.Asked > MaxAsked:
+		return fmt.Errorf("asked %d times is neither left out nor 2 to %d", e.Asked, MaxAsked)
 	case !isToken(e.Request.Method):
 		return fmt.Errorf("method %q is not a word", clip(e.Request.Method))
 	}
@@ -154,7 +156,7 @@ func clip(s string) string {
 // equal compares what a file can hold: nil and empty are the same.
 func (e *Episode) equal(f *Episode) bool {
 	return e.Key == f.Key && e.Raw == f.Raw && e.Lane == f.Lane && e.Kind == f.Kind &&
-		e.Origin == f.Origin && e.Model == f.Model && e.At == f.At &&
+		e.Origin == f.Origin && e.Model == f.Model && e.At == f.At && e.Asked == f.Asked &&
 		e.Request.Method == f.Request.Method && e.Request.URL == f.Request.URL &&
 		equalHeader(e.Request.Header, f.Request.Header) && bytes.Equal(e.Request.Body, f.Request.Body) &&
 		e.Response.equal(&f.Response)

@@ -59,6 +59,7 @@ type lineJSON struct {
 	Origin   Origin       `json:"x-origin"`
 	Model    string       `json:"x-model,omitempty"`
 	At       string       `json:"x-at,omitempty"`
+	Asked    int          `json:"x-asked,omitzero"`
 	End      string       `json:"x-end,omitempty"`
 	Error    string       `json:"x-error,omitempty"`
 	Base64   []string     `json:"x-b64,omitempty"`
@@ -91,7 +92,7 @@ type requestJSON struct {
 // been checked.
 func encodeLine(e *Episode) ([]byte, error) {
 	j := lineJSON{
-		Kind: e.Kind, Lane: e.Lane, Origin: e.Origin, Model: e.Model, At: e.At,
+		Kind: e.Kind, Lane: e.Lane, Origin: e.Origin, Model: e.Model, At: e.At, Asked: e.Asked,
 		End: e.Response.End, Error: e.Response.Error, Chunks: e.Response.Chunks,
 		Response: responseJSON{
 			Headers: fullHeader(e.Response.Header), Status: statusText(e.Response.Status),
@@ -203,7 +204,7 @@ func decodeLine(line []byte) (Episode, error) {
 	if j.Request == nil {
 		return e, errNoRequest
 	}
-	e.Lane, e.Kind, e.Origin, e.Model, e.At = j.Lane, j.Kind, j.Origin, j.Model, j.At
+	e.Lane, e.Kind, e.Origin, e.Model, e.At, e.Asked = j.Lane, j.Kind, j.Origin, j.Model, j.At, j.Asked
 	e.Request = Request{Method: j.Request.Method, URL: j.Request.URL, Header: j.Request.Headers}
 	if e.Request.Body, err = j.body("request", request); err != nil {
 		return e, err

@@ -28,6 +28,7 @@ var keyHeaders = []string{"Anthropic-Beta", "Anthropic-Version", "Mcp-Protocol-V
 // A keyer computes what requests are found by.
 type keyer struct {
 	rules    *rules
+	fold     *rules // what may differ between two askings of one turn
 	redactor *redact.Redactor
 	memory   sync.Pool // of *memory: of questions that were answered
 }
@@ -37,7 +38,11 @@ func newKeyer(names []string, r *redact.Redactor) (*keyer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &keyer{rules: set, redactor: r}, nil
+	fold := &rules{}
+	for _, pointer := range foldFields {
+		fold.node(pointer).drop = true
+	}
+	return &keyer{rules: set, fold: fold, redactor: r}, nil
 }
 
 // KeyOf computes the key and the raw hash of a request that is redacted already:

@@ -22,10 +22,16 @@ type Miss struct {
 	// it was made, this time included. Both are 0 when it was never recorded.
 	Recorded, Asked int
 
+	// Again is how often the client asked the same turn once more right after it, changing
+	// at most what clients change when they do (fold.go).
+	Again int
+
 	Nearest     int          // the most similar episode, counted from 0; -1: the cassette is empty
 	Differences []Difference // from it to this request, at most 10
 	More        int          // differences that are not shown
 	Command     string       // what would record the request
+
+	dry bool // it is none: the request would be sent, and the dry run ends here
 }
 
 // A Difference is one place where the request is not as recorded. Where is a JSON
@@ -42,6 +48,9 @@ func (m *Miss) Exhausted() bool { return m.Recorded > 0 }
 // it is what to do next.
 func (m *Miss) Error() string {
 	var sb strings.Builder
+	if m.dry {
+		return fmt.Sprintf("%s: this would be sent, and the dry run ends here: %s %s", CodeDryRun, m.Method, m.URL)
+	}
 	fmt.Fprintf(&sb, "%s: cassette %q does not hold this request: %s %s", CodeMiss, m.Cassette, m.Method, m.URL)
 	if m.Lane != "" {
 		fmt.Fprintf(&sb, " (lane %q)", m.Lane)
@@ -79,11 +88,22 @@ func orAbsent(s string) string {
 }
 
 func (m *Miss) fault() error {
+	if m.dry {
+		return fault.New(CodeDryRun, "seam.dryrun", "%s", strings.TrimPrefix(m.Error(), string(CodeDryRun)+": ")).
+			WithHint("what comes after it depends on the answer; leave --dry-run out to send it")
+	}
 	text := strings.TrimPrefix(m.Error(), string(CodeMiss)+": ")
 	if i := strings.LastIndex(text, "\nto record it: "); i >= 0 {
 		text = text[:i]
 	}
 	return fault.Wrap(nil, CodeMiss, "seam.replay", "%s", text).WithHint("record it: %s", m.Command)
+}
+
+func (m *Miss) code() fault.Code {
+	if m.dry {
+		return CodeDryRun
+	}
+	return CodeMiss
 }
 
 // body is the explanation in the provider's own error shape, so that the provider's
@@ -99,7 +119,7 @@ func (m *Miss) body() []byte {
 	case "bedrock":
 		v = messageError{Message: text}
 	default:
-		v = openAIError{Message: text, Error: openAIDetail{Message: text, Type: "invalid_request_error", Code: string(CodeMiss)}}
+		v = openAIError{Message: text, Error: openAIDetail{Message: text, Type: "invalid_request_error", Code: string(m.code())}}
 	}
 	out, err := canon.Marshal(v)
 	if err != nil { // a text that is not UTF-8 came in by the URL

@@ -25,10 +25,13 @@ type recorder struct {
 	writer  *cassette.Writer
 	resumed map[string]*resumed
 
+	fill   *filler // of a recording into a cassette that is there
+	failed map[string]*failure
+
 	mu     sync.Mutex
-	issued int // tickets given out: one a request
-	next   int // the ticket whose episode is appended next
-	ready  map[int]*cassette.Episode
+	issued int           // tickets given out: one a request
+	next   int           // the ticket whose episode is appended next
+	ready  map[int]*tape // nil: that ticket's episode is not kept
 	open   map[*tape]bool
 	halted error // why nothing is recorded any more
 }
@@ -39,8 +42,11 @@ type resumed struct {
 	episodes []cassette.Episode
 }
 
-func newRecorder(s *Seam, k *keyer) (*recorder, error) {
-	r := &recorder{s: s, keyer: k, below: s.o.Transport, ready: map[int]*cassette.Episode{}, open: map[*tape]bool{}, resumed: map[string]*resumed{}}
+func newRecorder(s *Seam, k *keyer, fill *filler) (*recorder, error) {
+	r := &recorder{
+		s: s, keyer: k, below: s.o.Transport, fill: fill, failed: map[string]*failure{},
+		ready: map[int]*tape{}, open: map[*tape]bool{}, resumed: map[string]*resumed{},
+	}
 	if s.o.Continue {
 		episodes, err := cassette.Resume(s.o.Cassette)
 		if err != nil {
@@ -54,6 +60,10 @@ func newRecorder(s *Seam, k *keyer) (*recorder, error) {
 		}
 	}
 	var err error
+	if fill != nil {
+		r.writer, err = cassette.Amend(fill.play.cassette, cassette.AmendOptions{Continue: s.o.Continue})
+		return r, err
+	}
 	r.writer, err = cassette.CreateWith(s.o.Cassette, s.header, cassette.CreateOptions{Replace: s.o.Replace, Continue: s.o.Continue})
 	return r, err
 }
@@ -67,16 +77,30 @@ func (r *recorder) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
+	place := cassette.Place{}
+	if r.fill != nil {
+		line, at, stray := r.fill.find(q)
+		if stray != nil {
+			return r.stray(req, q, stray), nil
+		}
+		if line >= 0 {
+			r.settle(q.lane)
+			r.s.calls.add(CallSummary{Lane: q.lane, Method: q.method, URL: q.url, Model: modelOf(q.url, q.body), Bytes: len(q.body), Line: line})
+			return r.s.answer(req, r.fill.play.cassette, line)
+		}
+		place = at
+	}
 	if e := r.fromJournal(q); e != nil {
+		r.settle(q.lane)
 		r.s.calls.add(CallSummary{Lane: q.lane, Method: q.method, URL: q.url, Model: e.Model, Bytes: len(q.body), Line: -1})
 		return replayed(req, e.Response, r.s.o)
 	}
-	t, err := r.begin(q)
+	t, err := r.begin(q, place)
 	if err != nil {
 		return nil, err
 	}
 	r.s.calls.add(CallSummary{Lane: q.lane, Method: q.method, URL: q.url, Model: t.episode.Model, Bytes: len(q.body), Line: -1})
-	res, err := r.below.RoundTrip(forLive(req, q.body))
+	res, err := r.send(req, q, t)
 	if err != nil {
 		t.failed(req.Context(), err)
 		return nil, err
@@ -118,7 +142,7 @@ func forLive(req *http.Request, body []byte) *http.Request {
 }
 
 // begin opens a tape for a request, unless the recording has ended.
-func (r *recorder) begin(q *question) (*tape, error) {
+func (r *recorder) begin(q *question, at cassette.Place) (*tape, error) {
 	e := &cassette.Episode{
 		Lane: q.lane, Kind: q.kind, Origin: r.s.o.Origin, Model: r.keyer.redactor.MaskString(modelOf(q.url, q.body)),
 		Request: cassette.Request{Method: q.method, URL: q.url, Header: q.header, Body: r.keyer.redactor.MaskRest(q.known)},
@@ -126,44 +150,58 @@ func (r *recorder) begin(q *question) (*tape, error) {
 	}
 	now := r.s.o.Clock.Now()
 	e.At = now.Format(time.DateOnly)
+	t := &tape{rec: r, episode: e, place: at, turn: r.keyer.turn(q), began: now}
+	t.sent = &Sent{Lane: q.lane, Method: q.method, URL: q.url, Model: e.Model, Tries: 1, Line: -1, Replaces: -1}
+	if at.Instead {
+		t.sent.Replaces = at.After
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.halted != nil {
 		return nil, r.halted
 	}
-	t := &tape{rec: r, ticket: r.issued, episode: e, began: now}
+	r.again(t)
+	t.ticket = r.issued
 	r.issued++
 	r.open[t] = true
+	r.s.sent.add(t.sent)
 	return t, nil
 }
 
-// done hands in the episode of a ticket, nil for one that is not kept, and
-// appends all whose turn has come.
-func (r *recorder) done(t *tape, e *cassette.Episode) {
-	if e != nil {
-		if err := r.check(e); err != nil {
-			r.halt(err)
-			e = nil
-		}
-	}
+// done hands a tape in, and appends all whose turn has come.
+func (r *recorder) done(t *tape, keep bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.handIn(t, keep)
+}
+
+// handIn is done with the lock held.
+func (r *recorder) handIn(t *tape, keep bool) {
 	delete(r.open, t)
-	r.ready[t.ticket] = e
+	r.ready[t.ticket] = nil
+	if keep {
+		r.ready[t.ticket] = t
+	}
 	for {
-		e, ok := r.ready[r.next]
+		t, ok := r.ready[r.next]
 		if !ok {
 			return
 		}
 		delete(r.ready, r.next)
 		r.next++
-		if e == nil || r.halted != nil {
+		if t == nil || r.halted != nil {
 			continue
 		}
-		if err := r.writer.Append(*e); err != nil {
+		err := t.unsafe
+		if err == nil {
+			err = r.writer.AppendAt(*t.episode, t.place)
+		}
+		if err != nil {
 			r.halted = err
 			r.s.fail(err)
+			continue
 		}
+		t.sent.Line = r.writer.Len() - 1
 	}
 }
 
@@ -219,6 +257,10 @@ func (r *recorder) close() error {
 	for _, t := range open {
 		t.abandon()
 	}
+	r.settleAll()
+	if r.fill != nil {
+		r.finishFill()
+	}
 	r.mu.Lock()
 	halted := r.halted
 	if halted == nil {
@@ -228,7 +270,11 @@ func (r *recorder) close() error {
 	if halted != nil {
 		return errors.Join(halted, r.writer.Abandon())
 	}
-	return r.writer.CommitPriced(r.s.prices.encode())
+	if err := r.writer.CommitPriced(r.s.prices.encode()); err != nil {
+		return errors.Join(err, r.writer.Abandon())
+	}
+	r.s.sent.place(r.writer.Lines())
+	return nil
 }
 
 // keeps reports whether an answer of this status is stored, and whether it ends the
@@ -245,16 +291,17 @@ func (o *Options) keeps(status int) (keep, fatal bool) {
 
 // failed ends a tape whose request got no answer.
 func (t *tape) failed(ctx context.Context, err error) {
-	if !t.rec.s.o.KeepErrors || ctx.Err() != nil {
+	if ctx.Err() != nil {
 		t.drop()
 		return
 	}
+	t.mark(t.rec.s.o.KeepErrors)
 	t.once.Do(func() {
 		t.episode.Response = cassette.Response{End: "error", Error: t.rec.keyer.redactor.MaskString(err.Error()), Duration: t.since(t.began)}
-		t.rec.done(t, t.episode)
+		t.handIn()
 	})
 }
 
 func (t *tape) drop() {
-	t.once.Do(func() { t.rec.done(t, nil) })
+	t.once.Do(func() { t.rec.done(t, false) })
 }

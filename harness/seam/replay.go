@@ -82,6 +82,7 @@ type replayer struct {
 	s     *Seam
 	keyer *keyer
 	play  *player
+	again askings
 }
 
 // RoundTrip implements http.RoundTripper. A miss is a response, not an error: a
@@ -96,13 +97,10 @@ func (r *replayer) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	queue, i := r.play.find(q)
-	r.s.calls.add(CallSummary{Lane: q.lane, Method: q.method, URL: q.url, Model: modelOf(q.url, q.body), Bytes: len(q.body), Line: i})
 	if i < 0 {
-		m := r.play.explain(q, queue)
-		m.Cassette, m.Command = r.s.o.Name, r.s.o.recordCommand()
-		r.s.miss(m)
-		return m.response(req), nil
+		return r.missed(req, q, queue)
 	}
+	r.s.calls.add(CallSummary{Lane: q.lane, Method: q.method, URL: q.url, Model: modelOf(q.url, q.body), Bytes: len(q.body), Line: i})
 	return r.s.answer(req, r.play.cassette, i)
 }
 
@@ -254,7 +252,7 @@ func (m *Miss) response(req *http.Request) *http.Response {
 		Status: "400 Bad Request", StatusCode: http.StatusBadRequest,
 		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
 		Header: http.Header{
-			"Content-Type": {"application/json"}, "X-Should-Retry": {"false"}, "X-Soundstage-Code": {string(CodeMiss)},
+			"Content-Type": {"application/json"}, "X-Should-Retry": {"false"}, "X-Soundstage-Code": {string(m.code())},
 		},
 		Body: io.NopCloser(bytes.NewReader(body)), ContentLength: int64(len(body)), Request: req,
 	}

@@ -29,6 +29,7 @@ type Mode string
 const (
 	Replay Mode = "replay" // answer from the cassette, never from the world
 	Record Mode = "record" // let it through and keep it
+	Fill   Mode = "fill"   // answer from the cassette, let through what it does not hold, and add it
 	Live   Mode = "live"   // let it through
 )
 
@@ -43,6 +44,8 @@ const (
 	CodeKeyVersion fault.Code = "SEAM_KEY_VERSION"  // the cassette's keys are computed in another way
 	CodeBody       fault.Code = "SEAM_BODY"         // a request's body could not be read
 	CodeReplayed   fault.Code = "SEAM_REPLAYED_ERR" // the recorded answer is a transport's error
+	CodeDryRun     fault.Code = "SEAM_DRY_RUN"      // this request would be sent; a dry run ends here
+	CodeUnreached  fault.Code = "SEAM_UNREACHED"    // the episode that was to be recorded anew was never asked for
 )
 
 // Options makes a Seam. Mode is required; Cassette too, but for Live.
@@ -58,13 +61,20 @@ type Options struct {
 	Redactor *redact.Redactor // nil: provider keys and credential names only
 	Clock    clock.Clock      // nil: the machine's
 
-	// For record.
+	// For record and fill. Rules and Replace are for record alone: fill keeps the
+	// cassette's own.
 	Origin     cassette.Origin // of the answers; Live when empty
 	Rules      []string        // presets that matching is to ignore by, copied into the header
 	Prices     []byte          // the header's x-prices
 	KeepErrors bool            // store 401, 403, 407, 408, 409, 425, 429, 5xx and broken connections too
+	Retries    int             // how often such an answer is asked for again; 0: 4 times, less: never
 	Replace    bool            // an existing cassette is replaced on Close
 	Continue   bool            // answer from the journal that a crash left, as far as it goes
+	DryRun     bool            // send nothing and write nothing; Sent says what would be sent
+
+	// For fill.
+	Episode string // the number or the key's beginning of the episode that is recorded anew
+	Prune   bool   // with Episode: leave out the episodes behind it that nobody asked for
 
 	CI            bool    // the environment says CI
 	AllowLive     bool    // … and that the world is meant all the same
@@ -84,6 +94,7 @@ type Seam struct {
 	rec       *recorder // record
 
 	calls  callLog
+	sent   sentLog
 	prices priceList
 
 	mu     sync.Mutex // guards what follows; not taken on a hit
@@ -113,15 +124,13 @@ func Open(o Options) (*Seam, error) {
 	case Replay:
 		s.o.Transport = nil
 		err = s.openReplay()
-	case Record:
-		if err = o.checkWorld(); err == nil {
-			err = s.openRecord()
-		}
+	case Record, Fill:
+		err = s.openRecording()
 	case Live:
 		err = o.checkWorld()
 		s.transport = &passer{s: s, below: o.Transport}
 	default:
-		err = fault.New(fault.Invalid, op, "mode is %q", o.Mode).WithHint("use %q, %q or %q", Replay, Record, Live)
+		err = fault.New(fault.Invalid, op, "mode is %q", o.Mode).WithHint("use %q, %q, %q or %q", Replay, Record, Fill, Live)
 	}
 	if err != nil {
 		return nil, err
@@ -174,9 +183,6 @@ func (s *Seam) openReplay() error {
 }
 
 func (s *Seam) openRecord() error {
-	if s.o.Origin == "" {
-		s.o.Origin = cassette.Live
-	}
 	k, err := newKeyer(s.o.Rules, s.o.Redactor)
 	if err != nil {
 		return err
@@ -185,7 +191,7 @@ func (s *Seam) openRecord() error {
 	if err := s.prices.decode(s.o.Prices); err != nil {
 		return fault.Wrap(err, fault.Invalid, "seam.open", "prices for cassette %q", s.o.Name)
 	}
-	s.rec, err = newRecorder(s, k)
+	s.rec, err = newRecorder(s, k, nil)
 	if err != nil {
 		return err
 	}

@@ -28,6 +28,11 @@ type tape struct {
 	rec     *recorder
 	ticket  int
 	episode *cassette.Episode
+	place   cassette.Place
+	turn    turn
+	sent    *Sent
+	failure *failure  // nil: the answer is kept
+	unsafe  error     // why the episode must not be written
 	began   time.Time // the request was sent
 	header  time.Time // the response's header came
 
@@ -53,9 +58,13 @@ func (t *tape) take(req *http.Request, res *http.Response) *http.Response {
 		r.halt(fault.New(CodeAuth, "seam.record", "%s %q was answered %d: the recording of %q has ended",
 			t.episode.Request.Method, t.episode.Request.URL, res.StatusCode, r.s.o.Name).WithHint("check the provider's key, then record again"))
 	}
-	if !keep {
+	t.sent.Status = res.StatusCode
+	if fatal {
 		t.drop()
 		return res
+	}
+	if res.StatusCode >= http.StatusBadRequest {
+		t.mark(keep)
 	}
 	out := *res
 	out.Header, out.Request = res.Header.Clone(), req
@@ -213,7 +222,7 @@ func (t *tape) finish(end string, cause error) {
 			res.Error = t.rec.keyer.redactor.MaskString(cause.Error())
 		}
 		t.episode.Response = res
-		t.rec.done(t, t.episode)
+		t.handIn()
 	})
 }
 
