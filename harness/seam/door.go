@@ -37,14 +37,10 @@ func (s *Seam) question(ctx context.Context, kind, method, url string, body []by
 }
 
 // recall finds the answer to a question in what was recorded: the cassette in replay,
-// the journal of a recording that goes on. Line is the episode in replay, and -1
+// the journal of a recording that goes on. Line is the episode of the cassette, and -1
 // otherwise.
 func (s *Seam) recall(q *question) (res cassette.Response, line int, used *queue, err error) {
 	switch {
-	case s.rec != nil:
-		if e := s.rec.fromJournal(q); e != nil {
-			return e.Response, -1, nil, nil
-		}
 	case s.play != nil:
 		queue, i := s.play.find(q)
 		if i >= 0 {
@@ -65,6 +61,12 @@ func (s *Seam) ask(q *question) (res *cassette.Response, t *tape, err error) {
 	if s.isClosed() {
 		return nil, nil, errClosed
 	}
+	if s.rec != nil {
+		return s.rec.ask(q)
+	}
+	if s.plan != nil {
+		return s.plan.ask(q)
+	}
 	got, line, used, err := s.recall(q)
 	s.calls.add(CallSummary{Lane: q.lane, Method: q.method, URL: q.url, Model: modelOf(q.url, q.body), Bytes: len(q.body), Line: line})
 	switch {
@@ -74,9 +76,6 @@ func (s *Seam) ask(q *question) (res *cassette.Response, t *tape, err error) {
 	case err != error(errNotRecorded):
 		s.fail(err)
 		return nil, nil, err
-	case s.rec != nil:
-		t, err = s.rec.begin(q)
-		return nil, t, err
 	case s.play != nil:
 		m := s.play.explain(q, used)
 		m.Cassette, m.Command = s.o.Name, s.o.recordCommand()
@@ -84,6 +83,24 @@ func (s *Seam) ask(q *question) (res *cassette.Response, t *tape, err error) {
 		return nil, nil, m.fault()
 	}
 	return nil, nil, nil
+}
+
+// ask puts a question that leaves by a door other than HTTP while recording.
+func (r *recorder) ask(q *question) (*cassette.Response, *tape, error) {
+	res, line, at, err := r.recall(q)
+	r.s.calls.add(CallSummary{Lane: q.lane, Method: q.method, URL: q.url, Model: modelOf(q.url, q.body), Bytes: len(q.body), Line: line})
+	if err != nil {
+		if m := r.strayed(err); m != nil {
+			err = m.fault()
+		}
+		return nil, nil, err
+	}
+	if res != nil {
+		res.Body, res.Chunks = r.s.expand(*res)
+		return res, nil, nil
+	}
+	t, err := r.begin(q, at)
+	return nil, t, err
 }
 
 // expand puts today's work folder into a recorded answer.
@@ -97,7 +114,7 @@ func (t *tape) keep(res cassette.Response) {
 	t.once.Do(func() {
 		if len(res.Body) > maxResponse {
 			t.rec.halt(fault.New(fault.TooLarge, "seam.record", "the answer to %s %q is longer than %d bytes", t.episode.Request.Method, t.episode.Request.URL, maxResponse))
-			t.rec.done(t, nil)
+			t.rec.done(t, false)
 			return
 		}
 		body, edits := t.rec.keyer.redactor.MaskEdits(res.Body)
@@ -105,7 +122,7 @@ func (t *tape) keep(res cassette.Response) {
 		res.Body, res.Duration = body, t.since(t.began)
 		res.Error = t.rec.keyer.redactor.MaskString(res.Error)
 		t.episode.Response = res
-		t.rec.done(t, t.episode)
+		t.handIn()
 	})
 }
 

@@ -35,7 +35,7 @@ func (s *Seam) openDryRun() error {
 			return err
 		}
 	}
-	s.transport = p
+	s.transport, s.plan = p, p
 	return nil
 }
 
@@ -49,21 +49,45 @@ func (p *planner) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	defer p.keyer.release(q)
-	line, sent, stray := p.find(q)
+	line, m := p.look(q)
+	if m != nil {
+		return m.response(req), nil
+	}
+	return p.s.answer(req, p.play.cassette, line)
+}
+
+// ask puts a question that would leave by a door other than HTTP.
+func (p *planner) ask(q *question) (*cassette.Response, *tape, error) {
+	line, m := p.look(q)
+	if m != nil {
+		return nil, nil, m.fault()
+	}
+	res, err := p.play.cassette.Response(line)
+	if err != nil {
+		p.s.fail(err)
+		return nil, nil, err
+	}
+	res.Body, res.Chunks = p.s.expand(res)
+	return &res, nil, nil
+}
+
+// look gives the recorded answer, or why there is none, and notes what would be sent.
+func (p *planner) look(q *question) (int, *Miss) {
+	line, sent, m := p.find(q)
 	p.s.calls.add(CallSummary{Lane: q.lane, Method: q.method, URL: q.url, Model: modelOf(q.url, q.body), Bytes: len(q.body), Line: line})
-	if stray != nil {
-		p.s.missed(stray)
-		return stray.response(req), nil
+	if m != nil {
+		p.s.missed(m)
+		return -1, m
 	}
 	if sent != nil {
 		p.s.sent.add(sent)
 	}
 	if line >= 0 {
-		return p.s.answer(req, p.play.cassette, line)
+		return line, nil
 	}
-	m := &Miss{Cassette: p.s.o.Name, Lane: q.lane, Method: q.method, URL: q.url, Nearest: -1, dry: true}
+	m = &Miss{Cassette: p.s.o.Name, Lane: q.lane, Method: q.method, URL: q.url, Nearest: -1, dry: true}
 	p.s.fail(m.fault())
-	return m.response(req), nil
+	return -1, m
 }
 
 // find gives the recorded answer, -1 where there is none, and what would be sent; or

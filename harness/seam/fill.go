@@ -1,6 +1,7 @@
 package seam
 
 import (
+	"errors"
 	"net/http"
 	"sync"
 
@@ -89,6 +90,16 @@ func (f *filler) find(q *question) (int, cassette.Place, *Miss) {
 	return -1, cassette.Place{After: f.last}, nil
 }
 
+// end is the place of what answers no question: behind the last episode that was used.
+func (r *recorder) end() cassette.Place {
+	if r.fill == nil {
+		return cassette.Place{}
+	}
+	r.fill.mu.Lock()
+	defer r.fill.mu.Unlock()
+	return cassette.Place{After: r.fill.last}
+}
+
 // firstUnused is the first episode that no request asked for, or -1.
 func (p *player) firstUnused() int {
 	for i := range p.queues {
@@ -108,12 +119,24 @@ func (p *player) use(i int) {
 }
 
 // stray answers a request that came before the episode that is to be recorded anew and
-// is not recorded.
-func (r *recorder) stray(req *http.Request, q *question, m *Miss) *http.Response {
+// is not recorded. The recording is over.
+func (r *recorder) stray(req *http.Request, q *question, err error) (*http.Response, error) {
 	r.s.calls.add(CallSummary{Lane: q.lane, Method: q.method, URL: q.url, Model: modelOf(q.url, q.body), Bytes: len(q.body), Line: -1})
-	r.s.missed(m)
-	r.halt(m.fault())
-	return m.response(req)
+	if m := r.strayed(err); m != nil {
+		return m.response(req), nil
+	}
+	return nil, err
+}
+
+// strayed remembers why a question could not be looked up. It is the miss, if it is one.
+func (r *recorder) strayed(err error) *Miss {
+	m, ok := errors.AsType[*Miss](err)
+	if ok {
+		r.s.missed(m)
+		err = m.fault()
+	}
+	r.halt(err)
+	return m
 }
 
 // missed completes a miss and remembers it.

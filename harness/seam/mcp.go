@@ -39,7 +39,7 @@ func (s *Seam) MCP(server string) *MCPDoor {
 }
 
 // Live reports whether the door may lead to the world: Connect calls dial, when it must.
-func (d *MCPDoor) Live() bool { return d.s.o.Mode != Replay }
+func (d *MCPDoor) Live() bool { return d.s.o.Mode != Replay && !d.s.o.DryRun }
 
 // Connect gives the client's end. In replay dial is not looked at and may be nil. Else
 // it is called when the first message must go to the server: a recording that goes on

@@ -187,7 +187,7 @@ func (c *mcpConn) keepIn(r *mcpRecording, line *message) {
 	if d.s.rec == nil || c.closed {
 		return
 	}
-	t, err := d.s.rec.begin(d.s.question(WithLane(c.ctx, c.lane), kindMCP, mcpListen, d.url(""), listenBody(c.sent)))
+	t, err := d.s.rec.begin(d.s.question(WithLane(c.ctx, c.lane), kindMCP, mcpListen, d.url(""), listenBody(c.sent)), d.s.rec.end())
 	if err != nil {
 		return // the recording has ended, and the seam says why
 	}

@@ -77,35 +77,48 @@ func (r *recorder) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	place := cassette.Place{}
-	if r.fill != nil {
-		line, at, stray := r.fill.find(q)
-		if stray != nil {
-			return r.stray(req, q, stray), nil
-		}
-		if line >= 0 {
-			r.settle(q.lane)
-			r.s.calls.add(CallSummary{Lane: q.lane, Method: q.method, URL: q.url, Model: modelOf(q.url, q.body), Bytes: len(q.body), Line: line})
-			return r.s.answer(req, r.fill.play.cassette, line)
-		}
-		place = at
+	res, line, at, err := r.recall(q)
+	if err != nil {
+		return r.stray(req, q, err)
 	}
-	if e := r.fromJournal(q); e != nil {
-		r.settle(q.lane)
-		r.s.calls.add(CallSummary{Lane: q.lane, Method: q.method, URL: q.url, Model: e.Model, Bytes: len(q.body), Line: -1})
-		return replayed(req, e.Response, r.s.o)
+	if res != nil {
+		r.s.calls.add(CallSummary{Lane: q.lane, Method: q.method, URL: q.url, Model: modelOf(q.url, q.body), Bytes: len(q.body), Line: line})
+		return replayed(req, *res, r.s.o)
 	}
-	t, err := r.begin(q, place)
+	t, err := r.begin(q, at)
 	if err != nil {
 		return nil, err
 	}
 	r.s.calls.add(CallSummary{Lane: q.lane, Method: q.method, URL: q.url, Model: t.episode.Model, Bytes: len(q.body), Line: -1})
-	res, err := r.send(req, q, t)
+	live, err := r.send(req, q, t)
 	if err != nil {
 		t.failed(req.Context(), err)
 		return nil, err
 	}
-	return t.take(req, res), nil
+	return t.take(req, live), nil
+}
+
+// recall finds what answers a question without the world: an episode of the cassette
+// that is recorded into, or of the journal that a crash left (line is -1 then). Else it
+// gives the place of a new one; an error is a *Miss, or a damaged cassette.
+func (r *recorder) recall(q *question) (res *cassette.Response, line int, at cassette.Place, err error) {
+	if r.fill != nil {
+		var stray *Miss
+		if line, at, stray = r.fill.find(q); stray != nil {
+			return nil, -1, at, stray
+		}
+		if line >= 0 {
+			got, err := r.fill.play.cassette.Response(line)
+			r.settle(q.lane)
+			return &got, line, at, err
+		}
+	}
+	e := r.fromJournal(q)
+	if e == nil {
+		return nil, -1, at, nil
+	}
+	r.settle(q.lane)
+	return &e.Response, -1, at, nil
 }
 
 // fromJournal answers what was recorded before a crash, once for each time.

@@ -91,7 +91,8 @@ type Seam struct {
 	transport http.RoundTripper
 	header    cassette.Header
 	play      *player   // replay, and record that continues
-	rec       *recorder // record
+	rec       *recorder // record and fill
+	plan      *planner  // a dry run
 
 	calls  callLog
 	sent   sentLog
