@@ -201,7 +201,8 @@ func TestEncoderRefuses(t *testing.T) {
 	}
 }
 
-// What a tool's two schemas cost: a server makes some fifty before a client has its list.
+// What a tool's two schemas cost: a server makes those of every tool before a client has
+// its list. This tool is richer than any that there is.
 func BenchmarkSchemas(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
