@@ -1,3 +1,5 @@
+//lint:file-ignore SA1019 servers of older revisions still ask for roots and samples
+
 package mcp_test
 
 import (
@@ -15,13 +17,11 @@ import (
 	"testing"
 
 	"github.com/google/jsonschema-go/jsonschema"
-	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/soundstage-dev/soundstage/adapters/mcp"
 	"github.com/soundstage-dev/soundstage/harness/cassette"
 	"github.com/soundstage-dev/soundstage/harness/clock"
-	"github.com/soundstage-dev/soundstage/harness/fault"
 	"github.com/soundstage-dev/soundstage/harness/seam"
 	"github.com/soundstage-dev/soundstage/harness/upstream"
 )
@@ -313,8 +313,3 @@ func sorted(s string) string {
 	slices.Sort(lines)
 	return strings.Join(lines, "\n")
 }
-
-var (
-	_ = jsonrpc.Error{}
-	_ = fault.CodeOf
-)

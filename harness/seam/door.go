@@ -2,9 +2,12 @@ package seam
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
+	"strings"
 	"time"
 
+	"github.com/soundstage-dev/soundstage/harness/canon"
 	"github.com/soundstage-dev/soundstage/harness/cassette"
 	"github.com/soundstage-dev/soundstage/harness/fault"
 )
@@ -36,12 +39,15 @@ func (s *Seam) question(ctx context.Context, kind, method, url string, body []by
 	}
 }
 
-// recall finds the answer to a question in what was recorded: the cassette in replay,
-// the journal of a recording that goes on. Line is the episode of the cassette, and -1
-// otherwise.
+// recall finds the answer to a question in what was recorded: the journal of a recording
+// that goes on, or the cassette. Line is the episode of the cassette, and -1 otherwise.
 func (s *Seam) recall(q *question) (res cassette.Response, line int, used *queue, err error) {
-	switch {
-	case s.play != nil:
+	if s.rec != nil {
+		if e := s.rec.fromJournal(q); e != nil {
+			return e.Response, -1, nil, nil
+		}
+	}
+	if s.play != nil {
 		queue, i := s.play.find(q)
 		if i >= 0 {
 			res, err = s.play.cassette.Response(i)
@@ -71,7 +77,6 @@ func (s *Seam) ask(q *question) (res *cassette.Response, t *tape, err error) {
 	s.calls.add(CallSummary{Lane: q.lane, Method: q.method, URL: q.url, Model: modelOf(q.url, q.body), Bytes: len(q.body), Line: line})
 	switch {
 	case err == nil:
-		got.Body, got.Chunks = s.expand(got)
 		return &got, nil, nil
 	case err != error(errNotRecorded):
 		s.fail(err)
@@ -96,17 +101,10 @@ func (r *recorder) ask(q *question) (*cassette.Response, *tape, error) {
 		return nil, nil, err
 	}
 	if res != nil {
-		res.Body, res.Chunks = r.s.expand(*res)
 		return res, nil, nil
 	}
 	t, err := r.begin(q, at)
 	return nil, t, err
-}
-
-// expand puts today's work folder into a recorded answer.
-func (s *Seam) expand(res cassette.Response) ([]byte, []cassette.Chunk) {
-	body, edits := s.o.Redactor.Expand(res.Body)
-	return body, remapChunks(res.Chunks, edits, len(body))
 }
 
 // keep hands in an answer that came through a door other than HTTP.
@@ -133,6 +131,41 @@ func (s *Seam) checkDoor(what string) error {
 			WithHint("replay a cassette, or set SOUNDSTAGE_LIVE=1 if that is meant")
 	}
 	return nil
+}
+
+// kept is the error of a live answer as an episode holds it.
+type kept struct {
+	Code    fault.Code `json:"code"`
+	Hint    string     `json:"hint,omitempty"`
+	Message string     `json:"message"`
+}
+
+// keepError hands in an error of what is behind a door, if errors are kept, and drops
+// it otherwise. A caller that left is no error of the other side.
+func (t *tape) keepError(ctx context.Context, cause error) {
+	if !t.rec.s.o.KeepErrors || ctx.Err() != nil {
+		t.drop()
+		return
+	}
+	body, err := canon.Marshal(kept{fault.CodeOf(cause), fault.HintOf(cause), strings.ToValidUTF8(cause.Error(), "\uFFFD")})
+	if err != nil {
+		t.rec.halt(err)
+		t.drop()
+		return
+	}
+	t.keep(cassette.Response{Status: http.StatusInternalServerError, Header: jsonHeader(), Body: body})
+}
+
+// keptError is the error that an answer is, or nil.
+func keptError(res *cassette.Response) error {
+	if res.Status != http.StatusInternalServerError {
+		return nil
+	}
+	var k kept
+	if err := json.Unmarshal(res.Body, &k); err != nil || k.Code == "" {
+		return fault.Wrap(err, cassette.CodeDamaged, "seam.replay", "a recorded error is not one")
+	}
+	return fault.New(k.Code, "seam.replay", "%s", k.Message).WithHint("%s", k.Hint)
 }
 
 // jsonHeader is the header of an answer that is one JSON value.

@@ -67,7 +67,6 @@ func (p *planner) ask(q *question) (*cassette.Response, *tape, error) {
 		p.s.fail(err)
 		return nil, nil, err
 	}
-	res.Body, res.Chunks = p.s.expand(res)
 	return &res, nil, nil
 }
 

@@ -34,8 +34,10 @@ type transcriptLine struct {
 	after int64
 }
 
-// splitTranscript takes a body apart at the line feeds. Messages hold none.
-func splitTranscript(body []byte, chunks []cassette.Chunk) []transcriptLine {
+// transcript takes a body apart at the line feeds. Messages hold none.
+func (d *MCPDoor) transcript(res *cassette.Response) []transcriptLine {
+	body, edits := d.s.o.Redactor.Expand(res.Body)
+	chunks := remapChunks(res.Chunks, edits, len(body))
 	var out []transcriptLine
 	last := int64(0)
 	for line := range bytes.Lines(body) {
@@ -61,7 +63,7 @@ func (c *mcpConn) play(m *message, b []byte, res *cassette.Response) error {
 	if m.method() == "initialize" || m.method() == "server/discover" {
 		c.shake(b)
 	}
-	s := &mcpScript{id: m.ID, token: m.get("/_meta/progressToken"), lines: splitTranscript(res.Body, res.Chunks), done: map[string]bool{}}
+	s := &mcpScript{id: m.ID, token: m.get("/_meta/progressToken"), lines: c.door.transcript(res), done: map[string]bool{}}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.scripts[string(m.ID)] = s
@@ -207,8 +209,7 @@ func (c *mcpConn) listen(lane string, n int) error {
 			d.s.fail(err)
 			return err
 		}
-		res.Body, res.Chunks = d.s.expand(res)
-		s := &mcpScript{lines: splitTranscript(res.Body, res.Chunks), done: map[string]bool{}}
+		s := &mcpScript{lines: d.transcript(&res), done: map[string]bool{}}
 		c.mu.Lock()
 		err = s.advance(c)
 		c.mu.Unlock()
