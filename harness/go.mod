@@ -3,6 +3,7 @@ module github.com/soundstage-dev/soundstage/harness
 go 1.26.0
 
 require (
+	github.com/andybalholm/brotli v1.2.0
 	github.com/dnaeon/go-vcr/v2 v2.1.0
 	github.com/go-json-experiment/json v1.27.2
 	github.com/google/go-cmp v0.7.0

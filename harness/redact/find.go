@@ -29,17 +29,20 @@ const maxFindings = 16
 // the texts that the events of a stream add up to. Any finding means that b must
 // not be written. Long base64 is media and is not looked into.
 func (r *Redactor) Find(b []byte) []Finding {
-	f := &finder{r: r, joined: map[string]*bytes.Buffer{}}
+	f := &finder{r: r, joined: map[string]*pieces{}}
 	if !f.document(b, "") {
 		if !f.stream(b) {
 			f.text(b, func(at int) string { return fmt.Sprintf("byte %d", at) }, maxNesting)
 		}
 	}
 	for _, p := range f.order {
-		buf := f.joined[p]
-		where := func(int) string { return "data[*]" + p }
-		f.text(buf.Bytes(), where, maxNesting)
-		f.names(buf.Bytes(), where)
+		all, where := f.joined[p], func(int) string { return "data[*]" + p }
+		if !all.varied {
+			f.known(all.text.Bytes(), where)
+			continue
+		}
+		f.text(all.text.Bytes(), where, maxNesting)
+		f.names(all.text.Bytes(), where)
 	}
 	return f.found
 }
@@ -50,8 +53,17 @@ const maxNesting = 4
 type finder struct {
 	r      *Redactor
 	found  []Finding
-	joined map[string]*bytes.Buffer // pointer in the events of a stream: all its texts
-	order  []string                 // of joined
+	joined map[string]*pieces // pointer in the events of a stream: all its texts
+	order  []string           // of joined
+}
+
+// pieces are what the events of a stream have in one place. Where all are the same they
+// are a label that each event repeats, and no text in parts: together they may look like
+// a key that nobody sent.
+type pieces struct {
+	text   bytes.Buffer
+	first  []byte
+	varied bool
 }
 
 func (f *finder) add(rule, pointer string) {
@@ -143,13 +155,14 @@ func (f *finder) data(line []byte, n int) bool {
 }
 
 func (f *finder) join(pointer string, text []byte) {
-	buf, ok := f.joined[pointer]
+	p, ok := f.joined[pointer]
 	if !ok {
-		buf = &bytes.Buffer{}
-		f.joined[pointer] = buf
+		p = &pieces{first: text}
+		f.joined[pointer] = p
 		f.order = append(f.order, pointer)
 	}
-	buf.Write(text)
+	p.varied = p.varied || !bytes.Equal(p.first, text)
+	p.text.Write(text)
 }
 
 // member checks the value of a credential name that was spelled so that Mask did
@@ -174,18 +187,23 @@ func (f *finder) names(text []byte, where func(int) string) {
 	})
 }
 
-// text checks one text, then what it says once a layer of encoding is taken off.
-func (f *finder) text(b []byte, where func(int) string, layers int) {
+// known checks for values of the environment.
+func (f *finder) known(b []byte, where func(int) string) {
 	for at := 0; ; {
 		i, n := f.r.known.next(b, at)
 		if n == nil {
-			break
+			return
 		}
 		if !n.path {
 			f.add(n.rule, where(i))
 		}
 		at = i + len(n.text)
 	}
+}
+
+// text checks one text, then what it says once a layer of encoding is taken off.
+func (f *finder) text(b []byte, where func(int) string, layers int) {
+	f.known(b, where)
 	eachPattern(b, func(from, to int, rule string) {
 		if !bytes.HasPrefix(b[from:to], []byte("{{")) {
 			f.add(rule, where(from))

@@ -238,6 +238,22 @@ func TestWhatIsNoSecretStays(t *testing.T) {
 	}
 }
 
+// A label that each event of a stream repeats is no text in parts, also where many of
+// it in a row look like a key; a known value is one however it is cut.
+func TestFindKnowsALabelFromAText(t *testing.T) {
+	label := "data: {\"format\":\"xai-responses-v1\"}\n\n"
+	if found := redactor().Find([]byte(strings.Repeat(label, 9))); len(found) > 0 {
+		t.Errorf("found %v in a label", found)
+	}
+	if found := redactor().Find([]byte(label + "data: {\"format\":\"" + strings.Repeat("k", 44) + "\"}\n\n")); len(found) == 0 {
+		t.Error("found nothing in a text that adds up to a key")
+	}
+	r := redact.New(redact.Options{Env: map[string]string{"ACME_API_KEY": "q7zq7zq7zq7z"}})
+	if found := r.Find([]byte(strings.Repeat("data: {\"t\":\"q7z\"}\n\n", 4))); len(found) == 0 {
+		t.Error("found no known value that was cut into equal pieces")
+	}
+}
+
 func TestFindSeesWhatMaskCannot(t *testing.T) {
 	r := redactor()
 	mixed := strings.Replace(apiKey, "R", `\u0052`, 1)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/soundstage-dev/soundstage/harness/cassette"
 	"github.com/soundstage-dev/soundstage/harness/fault"
+	"github.com/soundstage-dev/soundstage/harness/redact"
 )
 
 // A recorder is the transport of a recording. It hands each request on, gives the
@@ -227,9 +228,30 @@ func (r *recorder) halt(err error) {
 	r.s.fail(err)
 }
 
-// check looks once more for secrets in what is about to be written. It names the
-// place and the rule, and never the value.
+// check looks once more for secrets in what is about to be written.
 func (r *recorder) check(e *cassette.Episode) error {
+	f := secretIn(r.keyer.redactor, e)
+	if f == nil {
+		return nil
+	}
+	return f.refuse("seam.record", e).
+		WithHint("keep the secret out of the request, then record again; nothing of this request was written")
+}
+
+// A leak is a place in an episode with what looks like a secret. It holds the rule, and
+// never the value.
+type leak struct {
+	part    string
+	finding redact.Finding
+}
+
+func (l *leak) refuse(op string, e *cassette.Episode) *fault.Error {
+	return fault.New(cassette.CodeNotSafe, op, "%s of %s %q holds what looks like a secret: %s at %q",
+		l.part, e.Request.Method, e.Request.URL, l.finding.Rule, l.finding.Pointer)
+}
+
+// secretIn is the first leak in an episode; nil where there is none.
+func secretIn(r *redact.Redactor, e *cassette.Episode) *leak {
 	type part struct {
 		name string
 		text []byte
@@ -250,10 +272,8 @@ func (r *recorder) check(e *cassette.Episode) error {
 		}
 	}
 	for _, p := range parts {
-		for _, f := range r.keyer.redactor.Find(p.text) {
-			return fault.New(cassette.CodeNotSafe, "seam.record", "%s of %s %q holds what looks like a secret: %s at %q",
-				p.name, e.Request.Method, e.Request.URL, f.Rule, f.Pointer).
-				WithHint("keep the secret out of the request, then record again; nothing of this request was written")
+		for _, f := range r.Find(p.text) {
+			return &leak{p.name, f}
 		}
 	}
 	return nil

@@ -62,12 +62,12 @@ type (
 func (a *app) cmdCassette() *cobra.Command {
 	c := &cobra.Command{
 		Use:     "cassette",
-		Short:   "List, show and verify recordings",
+		Short:   "List, show, verify and import recordings",
 		Example: "  soundstage cassette ls\n  soundstage cassette show content/rename\n  soundstage cassette verify",
 		Args:    cobra.NoArgs,
 		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(a.cmdCassetteLs(), a.cmdCassetteShow(), a.cmdCassetteVerify())
+	c.AddCommand(a.cmdCassetteLs(), a.cmdCassetteShow(), a.cmdCassetteVerify(), a.cmdCassetteImport())
 	return c
 }
 

@@ -162,6 +162,7 @@ func TestEveryCommandHasAContract(t *testing.T) {
 func TestOutputsFitTheirSchemas(t *testing.T) {
 	w := journey(t)
 	w.write("bea.json", strings.ReplaceAll(ada, "Ada", "Bea"))
+	w.write("calls.json", `{"log": {"entries": [{"request": {"method": "GET", "url": "data:,x"}, "response": {"status": 200}}]}}`)
 	covered := map[string]bool{}
 	for _, line := range []struct{ command, in, args string }{
 		{"init", "", "other"},
@@ -182,6 +183,7 @@ func TestOutputsFitTheirSchemas(t *testing.T) {
 		{"cassette ls", "", ""},
 		{"cassette show", "", "new/rename"},
 		{"cassette verify", "", ""},
+		{"cassette import", "", "calls.json"},
 		{"record", "", "small/rename"},
 		{"test", "", "small/rename"},
 		{"demo", "", ""},

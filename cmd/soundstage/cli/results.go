@@ -25,6 +25,7 @@ func results() map[string]reflect.Type {
 		"cassette ls":     reflect.TypeFor[cassetteList](),
 		"cassette show":   reflect.TypeFor[cassetteShow](),
 		"cassette verify": reflect.TypeFor[cassetteVerified](),
+		"cassette import": reflect.TypeFor[cassetteImported](),
 		"trace show":      reflect.TypeFor[traceShow](),
 		"doctor":          reflect.TypeFor[doctorResult](),
 		"version":         reflect.TypeFor[versionResult](),
