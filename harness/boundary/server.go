@@ -33,7 +33,7 @@ func Listen(ctx context.Context, address, token string) (net.Listener, error) {
 		return nil, fault.New(CodeListen, op, "address %q is reached by other machines, and there is no token", address).
 			WithHint("listen on 127.0.0.1, or set a token")
 	}
-	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
+	l, err := (&net.ListenConfig{}).Listen(context.WithoutCancel(ctx), "tcp", address) // a signal that came before ends Serve
 	if err != nil {
 		return nil, fault.Wrap(err, CodeListen, op, "listen on %q", address).WithHint("take another port, or 0 for a free one")
 	}
