@@ -108,10 +108,12 @@ func (m *Miss) code() fault.Code {
 
 // body is the explanation in the provider's own error shape, so that the provider's
 // own client shows it.
-func (m *Miss) body() []byte {
-	text := m.Error()
+func (m *Miss) body() []byte { return ErrorBody(m.URL, m.code(), m.Error()) }
+
+// ErrorBody is a text in the error shape of the provider that has this URL.
+func ErrorBody(url string, code fault.Code, text string) []byte {
 	var v any
-	switch providerOf(m.URL) {
+	switch providerOf(url) {
 	case "anthropic":
 		v = anthropicError{Type: "error", Error: anthropicDetail{Type: "invalid_request_error", Message: text}}
 	case "google":
@@ -119,7 +121,7 @@ func (m *Miss) body() []byte {
 	case "bedrock":
 		v = messageError{Message: text}
 	default:
-		v = openAIError{Message: text, Error: openAIDetail{Message: text, Type: "invalid_request_error", Code: string(m.code())}}
+		v = openAIError{Message: text, Error: openAIDetail{Message: text, Type: "invalid_request_error", Code: string(code)}}
 	}
 	out, err := canon.Marshal(v)
 	if err != nil { // a text that is not UTF-8 came in by the URL

@@ -15,11 +15,12 @@ type Preset struct {
 	Doc   string
 	Drop  []string // pointers of members that are left out; * is any index
 	Alias []string // pointers of strings that are replaced by call 1, call 2, … in order of first appearance
+	Rules []Rule   // those that need a reason each
 }
 
 // presets are all there are. Positions are exact, provider by provider: a text
 // that happens to look like an id is not one.
-var presets = []Preset{
+var presets = append([]Preset{
 	{
 		Name: "call-ids/1",
 		Doc:  "ids of tool calls and of input items count by order of appearance, not by spelling",
@@ -43,7 +44,7 @@ var presets = []Preset{
 			"/clientInfo/version", "/_meta/io.modelcontextprotocol~1clientInfo/version",
 		},
 	},
-}
+}, clientPresets...)
 
 // Presets are the presets that exist, for reference and help.
 func Presets() []Preset { return slices.Clone(presets) }
@@ -63,6 +64,8 @@ type ruleNode struct {
 	children    map[string]*ruleNode // by quoted name
 	star        *ruleNode
 	drop, alias bool
+	unwrap      bool
+	masks       []mask
 }
 
 func compile(names []string) (*rules, error) {
@@ -81,6 +84,9 @@ func compile(names []string) (*rules, error) {
 		}
 		for _, pointer := range presets[i].Alias {
 			r.node(pointer).alias = true
+		}
+		for _, rule := range presets[i].Rules {
+			r.add(rule)
 		}
 	}
 	return r, nil
@@ -140,6 +146,10 @@ func (a *applier) value(at int, n *ruleNode) int {
 			a.alias(string(a.src[at:end]))
 		}
 		return end
+	case n != nil && n.masks != nil && a.src[at] == '"':
+		return a.text(at, n.masks)
+	case n != nil && n.unwrap && a.src[at] == '[' && a.onlyText(at, n.star):
+		return a.inner(at, n.star)
 	case n != nil && n.children != nil && a.src[at] == '{':
 		return a.object(at, n)
 	case n != nil && n.star != nil && a.src[at] == '[':
