@@ -132,6 +132,9 @@ func withoutJSON() []string {
 	return []string{"mcp", "help", "completion bash", "completion zsh", "completion fish", "completion powershell"}
 }
 
+// servers print two results: when they are ready, and when they are done.
+func servers() []string { return []string{"proxy", "upstream"} }
+
 func TestEveryCommandHasAContract(t *testing.T) {
 	contracts, none := results(), withoutJSON()
 	var seen []string
@@ -163,6 +166,7 @@ func TestOutputsFitTheirSchemas(t *testing.T) {
 	w := journey(t)
 	w.write("bea.json", strings.ReplaceAll(ada, "Ada", "Bea"))
 	w.write("calls.json", `{"log": {"entries": [{"request": {"method": "GET", "url": "data:,x"}, "response": {"status": 200}}]}}`)
+	w.write("silent.upstream.yaml", "turns:\n- say: {text: hello}\n")
 	covered := map[string]bool{}
 	for _, line := range []struct{ command, in, args string }{
 		{"init", "", "other"},
@@ -188,6 +192,8 @@ func TestOutputsFitTheirSchemas(t *testing.T) {
 		{"test", "", "small/rename"},
 		{"demo", "", ""},
 		{"version", "", ""},
+		{"proxy", "", "--cassette new/rename --allow-unused --client claude-code"},
+		{"upstream", "", "silent.upstream.yaml"},
 	} {
 		t.Run(line.command, func(t *testing.T) {
 			covered[line.command] = true
@@ -198,9 +204,19 @@ func TestOutputsFitTheirSchemas(t *testing.T) {
 				}
 				args = append(args, a)
 			}
+			if slices.Contains(servers(), line.command) {
+				requireLoopback(t)
+				w.interrupted = true
+				defer func() { w.interrupted = false }()
+			}
 			code, out, errs := w.do(line.in, args...)
-			if code != exitOK {
+			if want := map[string]int{"upstream": exitSeam}[line.command]; code != want { // nobody asked it
 				t.Fatalf("exit status %d\n%s%s", code, out, errs)
+			}
+			if slices.Contains(servers(), line.command) {
+				ready, done, _ := strings.Cut(out, "\n")
+				fits(t, ready+"\n", results()[line.command])
+				out = done
 			}
 			fits(t, out, results()[line.command])
 		})

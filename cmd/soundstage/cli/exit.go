@@ -46,6 +46,7 @@ var byCode = map[string]int{
 	"TRACE_":               exitInternal,
 
 	"BAD_":          exitInvalid,
+	"BOUNDARY_":     exitInvalid,
 	"CANON_":        exitInvalid,
 	"CARD_":         exitInvalid,
 	"CARRIER_":      exitInvalid,
@@ -58,6 +59,7 @@ var byCode = map[string]int{
 	"MCP_":          exitInvalid,
 	"OFFSET_":       exitInvalid,
 	"PIECE_":        exitInvalid,
+	"PROXY_":        exitInvalid,
 	"SESSION_":      exitInvalid,
 	"TOO_LARGE":     exitInvalid,
 	"STORE_NEWER":   exitInvalid,

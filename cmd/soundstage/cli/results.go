@@ -13,6 +13,8 @@ func results() map[string]reflect.Type {
 		"run":             reflect.TypeFor[runResult](),
 		"record":          reflect.TypeFor[scenarioResult](),
 		"test":            reflect.TypeFor[scenarioResult](),
+		"proxy":           reflect.TypeFor[proxyEvent](),
+		"upstream":        reflect.TypeFor[upstreamEvent](),
 		"import":          reflect.TypeFor[importResult](),
 		"export":          reflect.TypeFor[exportResult](),
 		"piece ls":        reflect.TypeFor[pieceList](),

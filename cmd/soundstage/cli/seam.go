@@ -122,21 +122,26 @@ func (a *app) outside(h *house, said string) (http.RoundTripper, cassette.Origin
 		}
 		return upstream.NewTransport(upstream.New(s)), cassette.Scripted, nil
 	}
-	proxy := (&httpproxy.Config{
-		HTTPProxy: either(env, "HTTP_PROXY", "http_proxy"), HTTPSProxy: either(env, "HTTPS_PROXY", "https_proxy"),
-		NoProxy: either(env, "NO_PROXY", "no_proxy"),
-	}).ProxyFunc()
 	access, err := a.access(h.cfg)
 	if err != nil {
 		return nil, "", err
 	}
-	return model.Outside(&http.Transport{
+	return model.Outside(network(env), a.catalog(), access, h.clock), cassette.Live, nil
+}
+
+// network is the way to the world, with the proxies that the environment names.
+func network(env map[string]string) *http.Transport {
+	proxy := (&httpproxy.Config{
+		HTTPProxy: either(env, "HTTP_PROXY", "http_proxy"), HTTPSProxy: either(env, "HTTPS_PROXY", "https_proxy"),
+		NoProxy: either(env, "NO_PROXY", "no_proxy"),
+	}).ProxyFunc()
+	return &http.Transport{
 		Proxy:               func(r *http.Request) (*url.URL, error) { return proxy(r.URL) },
 		ForceAttemptHTTP2:   true,
 		TLSHandshakeTimeout: 10 * time.Second,
 		IdleConnTimeout:     90 * time.Second,
 		MaxIdleConns:        16,
-	}, a.catalog(), access, h.clock), cassette.Live, nil
+	}
 }
 
 func either(env map[string]string, names ...string) string {

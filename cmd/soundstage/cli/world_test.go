@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -25,6 +26,8 @@ type world struct {
 	dir   string
 	env   map[string]string
 	clock clock.Clock
+
+	interrupted bool // an interrupt waits for what is started
 }
 
 func newWorld(t testing.TB) *world {
@@ -35,11 +38,25 @@ func newWorld(t testing.TB) *world {
 // do runs one command with in as its standard input.
 func (w *world) do(in string, args ...string) (code int, stdout, stderr string) {
 	var out, errs bytes.Buffer
+	signals := make(chan os.Signal, 1)
+	if w.interrupted {
+		signals <- os.Interrupt
+	}
 	code = Main(Doors{
 		Args: args, Env: w.env, Dir: w.dir, Clock: w.clock,
-		Stdin: strings.NewReader(in), Stdout: &out, Stderr: &errs,
+		Stdin: strings.NewReader(in), Stdout: &out, Stderr: &errs, Signals: signals,
 	})
 	return code, out.String(), errs.String()
+}
+
+// requireLoopback skips where nothing can be listened on.
+func requireLoopback(t testing.TB) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Skipf("no loopback here: %v", err)
+	}
+	_ = l.Close()
 }
 
 // must is do for what must succeed.
