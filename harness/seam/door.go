@@ -39,21 +39,23 @@ func (s *Seam) question(ctx context.Context, kind, method, url string, body []by
 	}
 }
 
-// recall finds the answer to a question in what was recorded: the journal of a recording
-// that goes on, or the cassette. Line is the episode of the cassette, and -1 otherwise.
+// recall finds the answer to a question in what was recorded: the cassette in replay
+// and fill, the journal of a recording that goes on. Line is the episode of the
+// cassette, and -1 otherwise.
 func (s *Seam) recall(q *question) (res cassette.Response, line int, used *queue, err error) {
-	if s.rec != nil {
-		if e := s.rec.fromJournal(q); e != nil {
-			return e.Response, -1, nil, nil
-		}
-	}
 	if s.play != nil {
 		queue, i := s.play.find(q)
 		if i >= 0 {
+			s.rec.passed(i)
 			res, err = s.play.cassette.Response(i)
 			return res, i, queue, err
 		}
 		used = queue
+	}
+	if s.rec != nil {
+		if e := s.rec.fromJournal(q); e != nil {
+			return e.Response, -1, nil, nil
+		}
 	}
 	return res, -1, used, errNotRecorded
 }

@@ -100,6 +100,16 @@ func (r *recorder) end() cassette.Place {
 	return cassette.Place{After: r.fill.last}
 }
 
+// passed notes an episode that was used without a question.
+func (r *recorder) passed(i int) {
+	if r == nil || r.fill == nil {
+		return
+	}
+	r.fill.mu.Lock()
+	defer r.fill.mu.Unlock()
+	r.fill.last = max(r.fill.last, i)
+}
+
 // firstUnused is the first episode that no request asked for, or -1.
 func (p *player) firstUnused() int {
 	for i := range p.queues {
