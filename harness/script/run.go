@@ -73,7 +73,7 @@ func params[X any](o Options[X], a area) testscript.Params {
 	}
 	cfg := &config{
 		root: o.Root, cassettes: o.Cassettes, program: o.Program, main: o.Main,
-		update: o.Update, record: o.Record,
+		update: o.Update, record: o.Record, recording: o.Recording,
 	}
 	return testscript.Params{
 		Files: a.files, Cmds: cmds, UpdateScripts: o.Update,
@@ -142,9 +142,10 @@ func setup(env *testscript.Env, cfg *config, area string, extra map[string]strin
 		s.noteEnv(k)
 	}
 	env.Defer(func() {
-		err := s.closeTapes()
 		t, ok := env.T().(interface{ Failed() bool })
-		if !ok || t.Failed() {
+		failed := !ok || t.Failed()
+		err := s.closeTapes(failed)
+		if failed || s.cfg.recording.DryRun {
 			return
 		}
 		if err == nil {

@@ -40,6 +40,8 @@ type Options[X any] struct {
 	// Record makes the word cassette record anew, from <root>/<cassette>.upstream.yaml.
 	// Cassettes without such a file are replayed as ever.
 	Record bool
+	// Recording is how, with Record.
+	Recording Recording
 	// Env is added to each script's environment.
 	Env map[string]string
 }
@@ -87,6 +89,7 @@ type config struct {
 	root, cassettes, program string
 	main                     func(Doors) int
 	update, record           bool
+	recording                Recording
 }
 
 // Dir is the script's current folder.

@@ -1,11 +1,8 @@
 package script
 
 import (
-	"errors"
 	"net/http"
 
-	"github.com/soundstage-dev/soundstage/harness/cassette"
-	"github.com/soundstage-dev/soundstage/harness/fault"
 	"github.com/soundstage-dev/soundstage/harness/redact"
 	"github.com/soundstage-dev/soundstage/harness/seam"
 	"github.com/soundstage-dev/soundstage/harness/seam/chaos"
@@ -15,10 +12,13 @@ import (
 // A tape is the seam that one word cassette opened, and in record the provider
 // below it.
 type tape struct {
+	name      string
+	file      string // of the recording
 	seam      *seam.Seam
 	upstream  *upstream.Server
 	faults    *chaos.Plan
 	forgiving bool // the script expects that it misses
+	inPlace   bool // the recording is no copy
 }
 
 // seam is the door of the last word cassette; nil before the first.
@@ -37,14 +37,18 @@ func (s *Script) ForgiveMisses() {
 	}
 }
 
-func (s *Script) seamOptions(name, file string, faults *chaos.Plan) seam.Options {
+func (s *Script) seamOptions(name, file string) seam.Options {
 	env := s.Environ()
 	return seam.Options{
-		Overlay: func(door http.RoundTripper) http.RoundTripper { return faults.Over(door, s.Clock) },
-		Name:    name, Cassette: file, Clock: s.Clock, Rules: seam.DefaultRules(),
+		Name: name, Cassette: file, Clock: s.Clock, Rules: seam.DefaultRules(),
 		Redactor:      redact.New(redact.Options{Env: env, Home: env["HOME"], Work: s.work}),
 		RecordCommand: s.cfg.program + " record " + name,
 	}
+}
+
+// overlay lays faults over the door for HTTP.
+func (s *Script) overlay(o *seam.Options, faults *chaos.Plan) {
+	o.Overlay = func(door http.RoundTripper) http.RoundTripper { return faults.Over(door, s.Clock) }
 }
 
 // replay answers from a cassette that is there.
@@ -53,11 +57,12 @@ func (s *Script) replay(name, file string) error {
 	if err != nil {
 		return err
 	}
-	o := s.seamOptions(name, file, faults)
+	o := s.seamOptions(name, file)
+	s.overlay(&o, faults)
 	o.Mode = seam.Replay
 	door, err := seam.Open(o)
 	if err == nil {
-		s.tapes = append(s.tapes, &tape{seam: door, faults: faults})
+		s.tapes = append(s.tapes, &tape{name: name, file: file, seam: door, faults: faults})
 	}
 	return err
 }
@@ -68,40 +73,4 @@ func (s *Script) plan() (*chaos.Plan, error) {
 	said := s.faults
 	s.faults = nil
 	return chaos.NewPlan(said...)
-}
-
-// record keeps what the scripted provider says.
-func (s *Script) record(name, file, script string) error {
-	said, err := upstream.Load(script)
-	if err != nil {
-		return err
-	}
-	t := &tape{upstream: upstream.New(said)}
-	if t.faults, err = s.plan(); err != nil {
-		return err
-	}
-	o := s.seamOptions(name, file, t.faults)
-	o.Mode, o.Origin, o.KeepErrors, o.Replace = seam.Record, cassette.Scripted, true, true
-	o.Transport = upstream.NewTransport(t.upstream)
-	if t.seam, err = seam.Open(o); err == nil {
-		s.tapes = append(s.tapes, t)
-	}
-	return err
-}
-
-// closeTapes commits recordings, and is the first miss that the script did not
-// expect, what the scripted provider found wrong, or a fault that never fired.
-func (s *Script) closeTapes() error {
-	var errs []error
-	for _, t := range s.tapes {
-		err := t.seam.Close()
-		if t.forgiving && fault.CodeOf(err) == seam.CodeMiss {
-			err = nil
-		}
-		errs = append(errs, err, t.faults.Done())
-		if t.upstream != nil {
-			errs = append(errs, t.upstream.Done())
-		}
-	}
-	return errors.Join(errs...)
 }

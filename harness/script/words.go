@@ -80,24 +80,6 @@ func (s *Script) wordCassette(neg bool, args []string) {
 	s.Check(s.replay(name, file))
 }
 
-// recordCassette prepares a recording and reports whether the cassette is one that
-// can be recorded here.
-func (s *Script) recordCassette(name, file string) bool {
-	upstream, err := filepath.Abs(filepath.Join(s.cfg.root, filepath.FromSlash(name)+".upstream.yaml"))
-	s.Check(err)
-	if _, err := os.Stat(upstream); err != nil {
-		return false
-	}
-	recording := filepath.Join(s.work, ".record", filepath.FromSlash(name)+".yaml")
-	s.Check(os.MkdirAll(filepath.Dir(recording), 0o755))
-	s.pending[file] = recording
-	s.Setenv(EnvCassette, recording)
-	s.Setenv(EnvMode, "record")
-	s.Setenv(EnvUpstream, upstream)
-	s.Check(s.record(name, recording, upstream))
-	return true
-}
-
 // wordFault adds to the cassette that is open, or to the first that will be.
 func (s *Script) wordFault(neg bool, args []string) {
 	if neg {

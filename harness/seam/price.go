@@ -10,13 +10,13 @@ import (
 // Price is what something costs, as canonical JSON, by a name that the caller chose.
 // It goes through the seam like a call: live and in record it is what now says, in
 // record it is also kept in the cassette's header, and in replay it is what was
-// kept, or null where nothing was. So a replay costs what the recording did.
+// kept, or null where nothing was. Fill keeps what was kept, and adds. So a replay costs what the recording did.
 func (s *Seam) Price(name string, now func() ([]byte, error)) ([]byte, error) {
-	if s.o.Mode == Replay {
-		return s.prices.get(name), nil
+	if price := s.prices.get(name); s.play != nil && (!s.Sends() || string(price) != "null") {
+		return price, nil
 	}
 	price, err := now()
-	if err != nil || s.o.Mode == Live {
+	if err != nil || s.rec == nil {
 		return price, err
 	}
 	return price, s.prices.put(name, price)

@@ -83,6 +83,9 @@ func (r *recorder) RoundTrip(req *http.Request) (*http.Response, error) {
 		return r.stray(req, q, err)
 	}
 	if res != nil {
+		if line >= 0 && r.s.o.Answered != nil {
+			r.s.o.Answered(forLive(req, q.body))
+		}
 		r.s.calls.add(CallSummary{Lane: q.lane, Method: q.method, URL: q.url, Model: modelOf(q.url, q.body), Bytes: len(q.body), Line: line})
 		return replayed(req, *res, r.s.o)
 	}

@@ -72,6 +72,10 @@ type Options struct {
 	Continue   bool            // answer from the journal that a crash left, as far as it goes
 	DryRun     bool            // send nothing and write nothing; Sent says what would be sent
 
+	// Answered is told of each request by HTTP that the cassette answers while recording
+	// into it, so that a scripted provider goes on to its next turn. May be nil.
+	Answered func(*http.Request)
+
 	// For fill.
 	Episode string // the number or the key's beginning of the episode that is recorded anew
 	Prune   bool   // with Episode: leave out the episodes behind it that nobody asked for
@@ -146,9 +150,21 @@ func Open(o Options) (*Seam, error) {
 // process is not the world, and is known by its type: a flag could be set on
 // anything.
 func (o *Options) checkWorld() error {
-	const op = "seam.open"
+	if err := o.Allowed(); err != nil {
+		return err
+	}
 	if o.Transport == nil {
-		return fault.New(fault.Invalid, op, "mode %q needs a transport", o.Mode)
+		return fault.New(fault.Invalid, "seam.open", "mode %q needs a transport", o.Mode)
+	}
+	return nil
+}
+
+// Allowed says whether the mode may meet the world. Open asks it; a caller may ask first,
+// before it looks for keys.
+func (o *Options) Allowed() error {
+	const op = "seam.open"
+	if o.Mode == Replay || o.DryRun {
+		return nil
 	}
 	if _, scripted := o.Transport.(*upstream.Transport); o.CI && !o.AllowLive && !scripted {
 		return fault.New(CodeNotLive, op, "mode %q would reach the world, and CI is set", o.Mode).
@@ -235,6 +251,9 @@ func (s *Seam) Misses() []*Miss {
 	return append([]*Miss(nil), s.misses...)
 }
 
+// Sends reports whether requests can leave the process.
+func (s *Seam) Sends() bool { return s.o.Mode != Replay && s.plan == nil }
+
 // Scripted reports whether what lies below is the scripted provider in this process:
 // its answers cost nothing and need no key.
 func (s *Seam) Scripted() bool {
@@ -267,6 +286,16 @@ func (s *Seam) Close() error {
 		}
 	}
 	return s.Err()
+}
+
+// Abandon ends a recording that is not to become a cassette. What was recorded stays in
+// the journal, for Continue. It returns Err.
+func (s *Seam) Abandon() error {
+	if s.rec != nil {
+		s.rec.halt(fault.New(fault.Cancelled, "seam.record", "the recording of %q was given up", s.o.Name).
+			WithHint("what was recorded is in %q", s.o.Cassette+".part"))
+	}
+	return s.Close()
 }
 
 // fail remembers the first error.
