@@ -80,6 +80,8 @@ type Options struct {
 	Episode string // the number or the key's beginning of the episode that is recorded anew
 	Prune   bool   // with Episode: leave out the episodes behind it that nobody asked for
 
+	Auth []AuthRule // what else fetches credentials; looked at before AuthRules
+
 	CI            bool    // the environment says CI
 	AllowLive     bool    // … and that the world is meant all the same
 	RecordCommand string  // shown in a miss: what would record it
@@ -143,6 +145,7 @@ func Open(o Options) (*Seam, error) {
 	if o.Overlay != nil {
 		s.transport = o.Overlay(s.transport)
 	}
+	s.transport = s.newAuthDoor(s.transport)
 	return s, nil
 }
 
