@@ -8,7 +8,9 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -20,39 +22,83 @@ type Result struct {
 	Passed, Failed, Skipped int
 }
 
+// A Verdict is how a scenario ended.
+type Verdict string
+
+// The verdicts.
+const (
+	Passed  Verdict = "passed"
+	Failed  Verdict = "failed"
+	Skipped Verdict = "skipped"
+)
+
+// An Outcome is one scenario that ended.
+type Outcome struct {
+	Name    string // area/name
+	Verdict Verdict
+	Line    int           // of the scenario's file, where it failed; 0 is not known
+	Log     string        // what it and its programs said
+	Took    time.Duration // by the clock of the options
+}
+
 // Execute runs scenarios outside of go test, one after the other, and writes a line
 // for each to out, with the log of those that failed. pattern is AREA, AREA/NAME or
 // a path.Match pattern of one of them; "" is all. A pattern that matches nothing is
 // an error.
 func Execute[X any](o Options[X], pattern string, out io.Writer) (Result, error) {
-	const op = "script.execute"
-	areas, err := findAreas(o.Root)
+	names, err := Names(o.Root, pattern)
 	if err != nil {
 		return Result{}, err
 	}
-	var res Result
-	var names []string
+	return ExecuteNames(o, names, out, nil)
+}
+
+// Names are the scenarios below root that pattern names, in order.
+func Names(root, pattern string) ([]string, error) {
+	areas, err := findAreas(root)
+	if err != nil {
+		return nil, err
+	}
+	var all, chosen []string
 	for _, a := range areas {
-		var chosen []string
 		for _, f := range a.files {
 			name := strings.TrimSuffix(filepath.Base(f), ".txtar")
-			names = append(names, a.name+"/"+name)
+			all = append(all, a.name+"/"+name)
 			if matches(pattern, a.name, name) {
-				chosen = append(chosen, f)
+				chosen = append(chosen, a.name+"/"+name)
 			}
 		}
-		if len(chosen) == 0 {
-			continue
-		}
-		t := &runner{res: &res, out: out, prefix: a.name}
-		t.protect(func(testscript.T) { testscript.RunT(t, params(o, area{a.name, chosen})) })
-		if t.failed {
-			return res, fault.New(fault.Invalid, op, "the scenarios of %s could not be started: %s", a.name, strings.TrimSpace(t.log.String()))
-		}
 	}
-	if res == (Result{}) {
-		return res, fault.New(fault.NotFound, op, "no scenario matches %q%s", pattern, didYouMean(pattern, names)).
+	if len(chosen) == 0 {
+		return nil, fault.New(fault.NotFound, "script.execute", "no scenario matches %q%s", pattern, didYouMean(pattern, all)).
 			WithHint("name an area, area/name, or a pattern such as 'content/*'")
+	}
+	return chosen, nil
+}
+
+// ExecuteNames runs the scenarios of these names, which Names gave, and tells done of
+// each; done may be nil.
+func ExecuteNames[X any](o Options[X], names []string, out io.Writer, done func(Outcome)) (Result, error) {
+	var res Result
+	var areas []area
+	for _, n := range names {
+		dir, name, _ := strings.Cut(n, "/")
+		if len(areas) == 0 || areas[len(areas)-1].name != dir {
+			areas = append(areas, area{name: dir})
+		}
+		last := &areas[len(areas)-1]
+		last.files = append(last.files, filepath.Join(o.Root, dir, name+".txtar"))
+	}
+	now := func() time.Time { return time.Time{} }
+	if o.Clock != nil {
+		now = o.Clock.Now
+	}
+	for _, a := range areas {
+		t := &runner{res: &res, out: out, prefix: a.name, now: now, done: done}
+		t.protect(func(testscript.T) { testscript.RunT(t, params(o, a)) })
+		if t.failed {
+			return res, fault.New(fault.Invalid, "script.execute", "the scenarios of %s could not be started: %s", a.name, strings.TrimSpace(t.log.String()))
+		}
 	}
 	return res, nil
 }
@@ -75,6 +121,8 @@ type runner struct {
 	prefix          string
 	log             bytes.Buffer
 	failed, skipped bool
+	now             func() time.Time
+	done            func(Outcome)
 }
 
 var _ testscript.T = (*runner)(nil)
@@ -90,18 +138,23 @@ func (r *runner) protect(f func(testscript.T)) {
 }
 
 func (r *runner) Run(name string, f func(testscript.T)) {
-	sub := &runner{res: r.res, out: r.out, prefix: r.prefix + "/" + name}
+	sub := &runner{res: r.res, out: r.out, prefix: r.prefix + "/" + name, now: r.now, done: r.done}
+	began := r.now()
 	sub.protect(f)
-	verdict := "ok  "
+	verdict, end := "ok  ", Passed
 	switch {
 	case sub.failed:
-		verdict = "FAIL"
+		verdict, end = "FAIL", Failed
 		r.res.Failed++
 	case sub.skipped:
-		verdict = "skip"
+		verdict, end = "skip", Skipped
 		r.res.Skipped++
 	default:
 		r.res.Passed++
+	}
+	if r.done != nil {
+		log := sub.log.String()
+		r.done(Outcome{Name: sub.prefix, Verdict: end, Line: failedAt(name, log), Log: log, Took: r.now().Sub(began)})
 	}
 	fmt.Fprintf(r.out, "%s %s\n", verdict, sub.prefix)
 	if sub.failed {
@@ -109,6 +162,22 @@ func (r *runner) Run(name string, f func(testscript.T)) {
 			fmt.Fprintf(r.out, "     %s", text)
 		}
 	}
+}
+
+// failedAt is the line that testscript names last: "FAIL: …/rename.txtar:12: …".
+func failedAt(name, log string) int {
+	i := strings.LastIndex(log, "FAIL: ")
+	if i < 0 {
+		return 0
+	}
+	row, _, _ := strings.Cut(log[i:], "\n")
+	_, rest, _ := strings.Cut(row, name+".txtar:")
+	digits, _, _ := strings.Cut(rest, ":")
+	n, err := strconv.Atoi(digits)
+	if err != nil {
+		return 0
+	}
+	return n
 }
 
 func (r *runner) Skip(args ...any) {

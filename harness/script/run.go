@@ -73,7 +73,7 @@ func params[X any](o Options[X], a area) testscript.Params {
 	}
 	cfg := &config{
 		root: o.Root, cassettes: o.Cassettes, program: o.Program, main: o.Main,
-		update: o.Update, record: o.Record, recording: o.Recording,
+		update: o.Update, record: o.Record, recording: o.Recording, outside: o.Outside,
 	}
 	return testscript.Params{
 		Files: a.files, Cmds: cmds, UpdateScripts: o.Update,

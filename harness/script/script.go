@@ -15,6 +15,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/soundstage-dev/soundstage/harness/clock"
+	"github.com/soundstage-dev/soundstage/harness/seam"
 	"github.com/soundstage-dev/soundstage/harness/seam/chaos"
 )
 
@@ -44,6 +45,13 @@ type Options[X any] struct {
 	Recording Recording
 	// Env is added to each script's environment.
 	Env map[string]string
+	// Clock measures how long a scenario takes outside of go test; nil: it is not
+	// measured. Scenarios have a clock of their own.
+	Clock clock.Clock
+	// Outside, where it is given, lets the word cassette ask something else than a
+	// cassette: it gets the options of a replay, and says where to record to, and from
+	// what. What is recorded so is put nowhere else.
+	Outside func(cassette string, o *seam.Options) error
 }
 
 // A Command is one word of a script.
@@ -90,6 +98,7 @@ type config struct {
 	main                     func(Doors) int
 	update, record           bool
 	recording                Recording
+	outside                  func(cassette string, o *seam.Options) error
 }
 
 // Dir is the script's current folder.

@@ -67,6 +67,30 @@ func (s *Script) replay(name, file string) error {
 	return err
 }
 
+// outside asks what the caller put in the cassette's place.
+func (s *Script) outside(name, file string) error {
+	t := &tape{name: name}
+	var err error
+	if t.faults, err = s.plan(); err != nil {
+		return err
+	}
+	o := s.seamOptions(name, file)
+	s.overlay(&o, t.faults)
+	o.Mode = seam.Replay
+	if err := s.cfg.outside(name, &o); err != nil {
+		return err
+	}
+	if t.seam, err = seam.Open(o); err != nil {
+		return err
+	}
+	t.file = o.Cassette
+	s.tapes = append(s.tapes, t)
+	s.Setenv(EnvCassette, o.Cassette)
+	s.Setenv(EnvMode, string(o.Mode))
+	s.Setenv(EnvUpstream, "")
+	return nil
+}
+
 // plan is the faults of the cassette that is being opened: those said so far, where it
 // is the first.
 func (s *Script) plan() (*chaos.Plan, error) {

@@ -65,6 +65,10 @@ func (s *Script) wordCassette(neg bool, args []string) {
 	file, err := filepath.Abs(filepath.Join(s.cfg.cassettes, filepath.FromSlash(name)+".yaml"))
 	s.Check(err)
 	s.cassette = name
+	if s.cfg.outside != nil {
+		s.Check(s.outside(name, file))
+		return
+	}
 	if _, replay := flags["-replay"]; s.cfg.record && !replay && s.recordCassette(name, file) {
 		return
 	}

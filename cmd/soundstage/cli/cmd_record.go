@@ -25,27 +25,6 @@ type scenarioResult struct {
 	Skipped int `json:"skipped" jsonschema:"scenarios that could not run here"`
 }
 
-func (a *app) cmdTest() *cobra.Command {
-	var update bool
-	c := &cobra.Command{
-		Use:   "test [PATTERN]",
-		Short: "Run the scenarios in " + scenariosDir + ", replayed",
-		Long: `Test runs scenarios/<area>/<name>.txtar, each in a folder of its own, with the model's
-part from cassettes/<area>/<name>.yaml. PATTERN is an area, area/name, or a glob of one.`,
-		Example: "  soundstage test\n  soundstage test content/rename\n  soundstage test 'loop/*'",
-		Args:    cobra.MaximumNArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error {
-			pattern := ""
-			if len(args) == 1 {
-				pattern = args[0]
-			}
-			return a.scenarios([]string{pattern}, false, update)
-		},
-	}
-	c.Flags().BoolVar(&update, "update", false, "rewrite expected output in place of failing")
-	return c
-}
-
 func (a *app) cmdRecord() *cobra.Command {
 	return &cobra.Command{
 		Use:   "record NAME…",

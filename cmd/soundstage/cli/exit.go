@@ -42,6 +42,7 @@ var byCode = map[string]int{
 	string(fault.Internal): exitInternal,
 	"DOCTOR_":              exitInternal,
 	"SCENARIO_":            exitInternal,
+	"SEAMTEST_":            exitInternal,
 	"STORE_":               exitInternal,
 	"TRACE_":               exitInternal,
 
@@ -53,6 +54,7 @@ var byCode = map[string]int{
 	"CHARACTER_":    exitInvalid,
 	"CONFIG_":       exitInvalid,
 	"EXPORT_":       exitInvalid,
+	"GIT_":          exitInvalid,
 	"IMPORT_":       exitInvalid,
 	"INVALID_":      exitInvalid,
 	"JSON_":         exitInvalid,

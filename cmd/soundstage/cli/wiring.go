@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/soundstage-dev/soundstage/adapters/git"
 	"github.com/soundstage-dev/soundstage/adapters/model"
 	"github.com/soundstage-dev/soundstage/adapters/sqlite"
 	"github.com/soundstage-dev/soundstage/harness/clock"
@@ -126,6 +127,15 @@ func (a *app) redactor(dir string) *redact.Redactor {
 	}
 	return redact.New(redact.Options{Env: a.doors.Env, Home: home, Work: dir})
 }
+
+// A history says what changed in the folder that the program was started in.
+type history interface {
+	Changed(ctx context.Context, ref string) ([]string, error)
+	Show(ctx context.Context, ref, file string) ([]byte, error)
+}
+
+// history is the door to git: the program is started when something is asked.
+func (a *app) history() history { return git.New(a.doors.Dir) }
 
 // again is the program for a command that runs scenarios.
 func (a *app) again() *Program { return &Program{a.catalog()} }
