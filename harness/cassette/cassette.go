@@ -9,7 +9,7 @@
 //
 //	---
 //	version: 1
-//	x-format: 1
+//	x-format: 2
 //	x-keyv: 1
 //	x-origin: scripted
 //	x-rules: ["call-ids/1"]
@@ -25,6 +25,12 @@
 // x-sum themselves left out. The end line holds the number of episodes and the
 // CRC-32C of every byte before it; every later format keeps the end line, so
 // that "newer" and "damaged" can be told apart.
+//
+// A body may stand apart, in <name>.blobs beside the file; its place in the line is
+// empty then, and x-ref names it by its SHA-256. Rewrite moves bodies there and back.
+//
+// Format 1 had SHA-256 in x-raw and no x-ref. It is read by OpenAny, for the tools
+// that show and migrate, and refused by Open.
 package cassette
 
 import (
@@ -46,7 +52,7 @@ const (
 
 // Format and KeyVersion are what this package writes.
 const (
-	Format     = 1 // x-format: the shape of the file
+	Format     = 2 // x-format: the shape of the file
 	KeyVersion = 1 // x-keyv: how keys are computed (by package seam)
 )
 
@@ -78,7 +84,7 @@ type Chunk struct {
 // An Episode is one recorded call.
 type Episode struct {
 	Key      string // hex SHA-256, computed by package seam
-	Raw      string // hex SHA-256 of the request as sent, for the fast path; or ""
+	Raw      string // hex XXH3 of the request as sent, for the fast path; or ""
 	Lane     string // which agent spoke; "" is the main one
 	Kind     string // "http"; later "mcp", "exec"
 	Origin   Origin
@@ -113,6 +119,8 @@ const (
 	CodeMissing    fault.Code = "CASSETTE_MISSING"    // no such file
 	CodeDamaged    fault.Code = "CASSETTE_DAMAGED"    // truncated or altered
 	CodeNewer      fault.Code = "CASSETTE_NEWER"      // written by a newer version
+	CodeOlder      fault.Code = "CASSETTE_OLDER"      // written in a format that is only read to migrate it
+	CodeBlob       fault.Code = "CASSETTE_BLOB"       // a body that stands apart is missing or damaged
 	CodeExists     fault.Code = "CASSETTE_EXISTS"     // record never writes into an existing one
 	CodeUnfinished fault.Code = "CASSETTE_UNFINISHED" // a journal of a broken recording is in the way
 	CodeNotSafe    fault.Code = "CASSETTE_NOT_SAFE"   // a secret was found: nothing is written

@@ -92,7 +92,7 @@ func TestRoundTrip(t *testing.T) {
 	path := record(t, header(), episodes...)
 	c := open(t, path)
 	want := header()
-	want.Format, want.KeyVersion, want.Origin = 1, 1, cassette.Scripted
+	want.Format, want.KeyVersion, want.Origin = 2, 1, cassette.Scripted
 	if got := c.Header(); !reflect.DeepEqual(got, want) {
 		t.Errorf("header\n got %+v\nwant %+v", got, want)
 	}

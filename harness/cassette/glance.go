@@ -16,10 +16,24 @@ func (c *Cassette) Glance(i int) (lane, body []byte) {
 			lane = after[:end]
 		}
 	}
+	if ref := glanceRef(before); ref != "" {
+		if apart, err := c.blobs.get(ref); err == nil {
+			return lane, Quote(apart)
+		}
+	}
 	if _, rest, ok = cutRequest(rest); ok {
 		body = rest[:max(0, bytes.LastIndex(rest, []byte(openForm)))]
 	}
 	return lane, body
+}
+
+// glanceRef is the name of a request's body that stands apart, or "".
+func glanceRef(before []byte) string {
+	_, after, ok := cutAfter(before, `,"x-ref":{"request":"`)
+	if !ok || len(after) < refLen {
+		return ""
+	}
+	return string(after[:refLen])
 }
 
 // Quote is a request's body as it would stand in a line, without its quotes. A lane

@@ -69,6 +69,10 @@ func readJournal(path string) (journalText, error) {
 	if h.Format > Format {
 		return journalText{}, fault.New(CodeNewer, "cassette.resume", "journal %q has format %d; this version reads up to %d", name, h.Format, Format)
 	}
+	if h.Format < Format {
+		return journalText{}, fault.New(CodeOlder, "cassette.resume", "journal %q has format %d; this version goes on with format %d", name, h.Format, Format).
+			WithHint("end that recording with the version that began it, or delete the journal and record again")
+	}
 	j := journalText{header: h, size: int64(len(data) - len(rest))}
 	if over, after, ok := cutOver(rest); ok {
 		j.over, j.size, rest = over, j.size+int64(len(rest)-len(after)), after

@@ -63,9 +63,16 @@ type lineJSON struct {
 	End      string       `json:"x-end,omitempty"`
 	Error    string       `json:"x-error,omitempty"`
 	Base64   []string     `json:"x-b64,omitempty"`
+	Refs     *refsJSON    `json:"x-ref,omitempty"`
 	Chunks   chunkList    `json:"x-chunks,omitempty"`
 	Response responseJSON `json:"response"`
 	Request  *requestJSON `json:"request"`
+}
+
+// A refsJSON names the bodies that stand apart; see blobs.
+type refsJSON struct {
+	Request  string `json:"request,omitempty"`
+	Response string `json:"response,omitempty"`
 }
 
 // A responseJSON has go-vcr v2's own fields. The body is cut out before the rest
@@ -90,8 +97,12 @@ type requestJSON struct {
 
 // encodeLine writes an episode as a line with its line feed. The episode has
 // been checked.
-func encodeLine(e *Episode) ([]byte, error) {
+func encodeLine(e *Episode) ([]byte, error) { return encodeApart(e, nil) }
+
+// encodeApart is encodeLine of an episode some of whose bodies stand apart.
+func encodeApart(e *Episode, refs *refsJSON) ([]byte, error) {
 	j := lineJSON{
+		Refs: refs,
 		Kind: e.Kind, Lane: e.Lane, Origin: e.Origin, Model: e.Model, At: e.At, Asked: e.Asked,
 		End: e.Response.End, Error: e.Response.Error, Chunks: e.Response.Chunks,
 		Response: responseJSON{
@@ -103,7 +114,13 @@ func encodeLine(e *Episode) ([]byte, error) {
 			URL: e.Request.URL, Method: e.Request.Method,
 		},
 	}
-	response, request := j.text("response", e.Response.Body), j.text("request", e.Request.Body)
+	var response, request []byte
+	if refs == nil || refs.Response == "" {
+		response = j.text("response", e.Response.Body)
+	}
+	if refs == nil || refs.Request == "" {
+		request = j.text("request", e.Request.Body)
+	}
 	raw := e.Raw
 	if raw == "" {
 		raw = noRaw
@@ -178,7 +195,10 @@ func isHex(b []byte) bool {
 }
 
 // decodeLine reads a line (without its line feed), whose head has been checked.
-func decodeLine(line []byte) (Episode, error) {
+func decodeLine(line []byte) (Episode, error) { return decodeApart(line, nil) }
+
+// decodeApart is decodeLine of a line whose bodies may stand apart in b.
+func decodeApart(line []byte, b *blobs) (Episode, error) {
 	e := Episode{Key: string(line[keyAt : keyAt+keyLen]), Raw: string(line[rawAt : rawAt+rawLen])}
 	if e.Raw == noRaw {
 		e.Raw = ""
@@ -206,10 +226,10 @@ func decodeLine(line []byte) (Episode, error) {
 	}
 	e.Lane, e.Kind, e.Origin, e.Model, e.At, e.Asked = j.Lane, j.Kind, j.Origin, j.Model, j.At, j.Asked
 	e.Request = Request{Method: j.Request.Method, URL: j.Request.URL, Header: j.Request.Headers}
-	if e.Request.Body, err = j.body("request", request); err != nil {
+	if e.Request.Body, err = j.body("request", request, b); err != nil {
 		return e, err
 	}
-	if e.Response, err = j.response(p.response); err != nil {
+	if e.Response, err = j.response(p.response, b); err != nil {
 		return e, err
 	}
 	return e, e.check()
@@ -217,7 +237,7 @@ func decodeLine(line []byte) (Episode, error) {
 
 // decodeResponse reads only the response of a line, whose head has been checked.
 // It computes no sum: Open has summed the file, of which the line is a part.
-func decodeResponse(line []byte) (Response, error) {
+func decodeResponse(line []byte, b *blobs) (Response, error) {
 	p, _, err := takeResponse(line)
 	if err != nil {
 		return Response{}, err
@@ -227,7 +247,7 @@ func decodeResponse(line []byte) (Response, error) {
 	if err != nil {
 		return Response{}, err
 	}
-	r, err := j.response(p.response)
+	r, err := j.response(p.response, b)
 	if err != nil {
 		return r, err
 	}
@@ -308,10 +328,10 @@ func (p *parts) decode(after []byte) (*lineJSON, error) {
 	return j, err
 }
 
-func (j *lineJSON) response(text []byte) (Response, error) {
+func (j *lineJSON) response(text []byte, b *blobs) (Response, error) {
 	r := Response{Status: j.Response.Code, Header: j.Response.Headers, End: j.End, Error: j.Error, Chunks: j.Chunks}
 	var err error
-	if r.Body, err = j.body("response", text); err != nil {
+	if r.Body, err = j.body("response", text, b); err != nil {
 		return r, err
 	}
 	if r.Duration, err = time.ParseDuration(j.Response.Duration); err != nil {
@@ -320,8 +340,14 @@ func (j *lineJSON) response(text []byte) (Response, error) {
 	return r, nil
 }
 
-// body undoes text.
-func (j *lineJSON) body(of string, text []byte) ([]byte, error) {
+// body undoes text, or takes the body from where it stands.
+func (j *lineJSON) body(of string, text []byte, b *blobs) ([]byte, error) {
+	if ref := j.Refs.of(of); ref != "" {
+		if len(text) > 0 {
+			return nil, errors.New("a body stands in the line and apart")
+		}
+		return b.get(ref)
+	}
 	if !slices.Contains(j.Base64, of) {
 		return text, nil
 	}

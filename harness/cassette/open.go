@@ -22,6 +22,8 @@ type Cassette struct {
 	path   string
 	header Header
 	data   []byte
+	source []byte // the file's bytes: data, unless OpenAny read an older format
+	blobs  *blobs
 	starts []uint32 // where each line begins; one more for the end of the last
 	first  int      // lines before the first episode
 	end    string   // the end line, which names these bytes
@@ -37,6 +39,29 @@ func Open(path string) (*Cassette, error) {
 		return nil, err
 	}
 	return parse(path, data, sum)
+}
+
+// OpenAny is Open, and reads older formats too: to show them, and to migrate them by
+// Rewrite. The header says which format the file has. Hashes of requests as sent that
+// this version does not compute are left out.
+func OpenAny(path string) (*Cassette, error) {
+	data, sum, err := readFile(path)
+	if err != nil {
+		return nil, err
+	}
+	c, err := parse(path, data, sum)
+	if fault.CodeOf(err) != CodeOlder {
+		return c, err
+	}
+	now, format, err := upgrade(path, data)
+	if err != nil {
+		return nil, err
+	}
+	if c, err = parse(path, now, crc32.Checksum(now[:max(0, len(now)-tailLen)], castagnoli())); err != nil {
+		return nil, err
+	}
+	c.header.Format, c.source = format, data
+	return c, nil
 }
 
 // tailLen is more than an end line has.
@@ -93,11 +118,15 @@ func parse(path string, data []byte, summed uint32) (*Cassette, error) {
 		return nil, fault.New(CodeNewer, "cassette.open", "cassette %q has format %d; this version reads up to %d",
 			path, h.Format, Format).WithHint("use a newer soundstage, or record it again with this one")
 	}
-	if h.Format > Format {
-		return nil, damaged(path, data, formatAt, "the format is newer, but the end line does not fit")
+	if h.Format != Format && !strings.HasSuffix(end, sum+"\n") {
+		return nil, damaged(path, data, formatAt, "the format is another one, but the end line does not fit")
+	}
+	if h.Format < Format {
+		return nil, fault.New(CodeOlder, "cassette.open", "cassette %q has format %d; this version replays format %d", path, h.Format, Format).
+			WithHint("migrate it: soundstage cassette migrate %s", path)
 	}
 	top := len(body) - len(rest)
-	c := &Cassette{path: path, header: h, data: data, first: bytes.Count(data[:top], []byte{'\n'}), end: end}
+	c := &Cassette{path: path, header: h, data: data, source: data, blobs: &blobs{path: blobsPath(path)}, first: bytes.Count(data[:top], []byte{'\n'}), end: end}
 	if err := c.index(top, len(body)); err != nil {
 		return nil, err
 	}
@@ -181,9 +210,9 @@ func (c *Cassette) Path() string { return c.path }
 // Episode decodes the i-th episode, in recorded order, and checks its sum. What
 // it returns belongs to the caller.
 func (c *Cassette) Episode(i int) (Episode, error) {
-	e, err := decodeLine(c.line(i))
+	e, err := decodeApart(c.line(i), c.blobs)
 	if err != nil {
-		return Episode{}, damaged(c.path, c.data, c.first+i+1, err.Error())
+		return Episode{}, c.blame(i, err)
 	}
 	return e, nil
 }
@@ -191,11 +220,20 @@ func (c *Cassette) Episode(i int) (Episode, error) {
 // Response decodes only the response of the i-th episode: what a hit needs, in a
 // third of the time.
 func (c *Cassette) Response(i int) (Response, error) {
-	r, err := decodeResponse(c.line(i))
+	r, err := decodeResponse(c.line(i), c.blobs)
 	if err != nil {
-		return Response{}, damaged(c.path, c.data, c.first+i+1, err.Error())
+		return Response{}, c.blame(i, err)
 	}
 	return r, nil
+}
+
+// blame is the error of a line that does not decode; the line of a blob that is
+// missing is itself in order.
+func (c *Cassette) blame(i int, err error) error {
+	if fault.CodeOf(err) == CodeBlob {
+		return fault.Wrap(err, CodeBlob, "cassette.open", "cassette %q, line %d", c.path, c.first+i+1)
+	}
+	return damaged(c.path, c.data, c.first+i+1, err.Error())
 }
 
 // ByKey returns the episodes with a key, in recorded order.

@@ -55,9 +55,10 @@ func TestOpenSealedButWrong(t *testing.T) {
 		code     fault.Code
 		line     int
 	}{
-		"newer format":    {"x-format: 1", "x-format: 2", cassette.CodeNewer, 0},
-		"no format":       {"x-format: 1\n", "", cassette.CodeDamaged, 3},
-		"format 01":       {"x-format: 1", "x-format: 01", cassette.CodeDamaged, 3},
+		"newer format":    {"x-format: 2", "x-format: 3", cassette.CodeNewer, 0},
+		"older format":    {"x-format: 2", "x-format: 1", cassette.CodeOlder, 0},
+		"no format":       {"x-format: 2\n", "", cassette.CodeDamaged, 3},
+		"format 02":       {"x-format: 2", "x-format: 02", cassette.CodeDamaged, 3},
 		"other version":   {"version: 1\n", "version: 2\n", cassette.CodeDamaged, 1},
 		"no key version":  {"x-keyv: 1\n", "", cassette.CodeDamaged, 4},
 		"unknown origin":  {"x-origin: scripted", "x-origin: heard", cassette.CodeDamaged, 5},

@@ -62,12 +62,13 @@ type (
 func (a *app) cmdCassette() *cobra.Command {
 	c := &cobra.Command{
 		Use:     "cassette",
-		Short:   "List, show, verify and import recordings",
-		Example: "  soundstage cassette ls\n  soundstage cassette show content/rename\n  soundstage cassette verify",
+		Short:   "Read, compare, check and mend recordings",
+		Example: "  soundstage cassette ls\n  soundstage cassette show content/rename\n  soundstage cassette lint",
 		Args:    cobra.NoArgs,
 		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(a.cmdCassetteLs(), a.cmdCassetteShow(), a.cmdCassetteVerify(), a.cmdCassetteImport())
+	c.AddCommand(a.cmdCassetteLs(), a.cmdCassetteShow(), a.cmdCassetteVerify(), a.cmdCassetteImport(),
+		a.cmdCassetteMigrate(), a.cmdCassetteRekey(), a.cmdCassetteRedact(), a.cmdCassetteDedupe())
 	return c
 }
 
@@ -97,13 +98,35 @@ func (a *app) cassetteFile(name string) string {
 	return a.path(filepath.Join(cassettesDir, filepath.FromSlash(name)+".yaml"))
 }
 
-func (a *app) openCassette(name string) (*cassette.Cassette, cassetteRow, error) {
-	file := a.cassetteFile(name)
-	c, err := cassette.Open(file)
-	if fault.CodeOf(err) == cassette.CodeMissing {
-		return nil, cassetteRow{}, fault.New(cassette.CodeMissing, "cassette.open", "there is no cassette %q (file %q)", name, file).
-			WithHint("list them: soundstage cassette ls; or name a file that ends in .yaml")
+// named is the cassettes named, or all where none is.
+func (a *app) named(names []string) ([]string, error) {
+	if len(names) > 0 {
+		return names, nil
 	}
+	all, err := a.cassettes()
+	if err != nil {
+		return nil, fault.Wrap(err, fault.Internal, "cassette", "walk %s", cassettesDir)
+	}
+	return all, nil
+}
+
+// mustHave is the error of a name that there is no file of.
+func (a *app) mustHave(name string) error {
+	file := a.cassetteFile(name)
+	if _, err := os.Stat(file); err == nil || !os.IsNotExist(err) {
+		return nil
+	}
+	return fault.New(cassette.CodeMissing, "cassette.open", "there is no cassette %q (file %q)", name, file).
+		WithHint("list them: soundstage cassette ls; or name a file that ends in .yaml")
+}
+
+// openCassette opens a cassette of any format that can be read.
+func (a *app) openCassette(name string) (*cassette.Cassette, cassetteRow, error) {
+	if err := a.mustHave(name); err != nil {
+		return nil, cassetteRow{}, err
+	}
+	file := a.cassetteFile(name)
+	c, err := cassette.OpenAny(file)
 	if err != nil {
 		return nil, cassetteRow{}, err
 	}

@@ -1,0 +1,2 @@
+// Package lint looks for what is wrong with recordings.
+package lint
