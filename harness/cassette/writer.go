@@ -272,6 +272,11 @@ func (w *Writer) Commit() error {
 	if err := errors.Join(os.Rename(tmp, w.path), syncDir(w.path)); err != nil {
 		return fault.Wrap(err, fault.Internal, op, "put cassette %q in its place", w.path)
 	}
+	if w.amend == nil { // nothing of a new recording stands apart
+		if err := putBlobs(blobsPath(w.path), nil); err != nil {
+			return fault.Wrap(err, fault.Internal, op, "cassette %q is written, but the bodies of the old one stay", w.path)
+		}
+	}
 	if err := w.removeJournal(); err != nil {
 		return fault.Wrap(err, fault.Internal, op, "cassette %q is written, but its journal stays", w.path)
 	}
@@ -338,6 +343,7 @@ func (w *Writer) compare(name string) error {
 	const op = "cassette.commit"
 	c, err := Open(name)
 	if err == nil {
+		c.blobs = &blobs{path: blobsPath(w.path)}
 		err = c.verify()
 	}
 	if err != nil {
