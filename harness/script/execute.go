@@ -198,5 +198,6 @@ func (r *runner) FailNow() {
 
 func (r *runner) Log(args ...any) { fmt.Fprintln(&r.log, args...) }
 func (r *runner) Failed() bool    { return r.failed }
+func (r *runner) Skipped() bool   { return r.skipped }
 func (r *runner) Parallel()       {}
 func (r *runner) Verbose() bool   { return false }

@@ -73,7 +73,7 @@ func params[X any](o Options[X], a area) testscript.Params {
 	}
 	cfg := &config{
 		root: o.Root, cassettes: o.Cassettes, program: o.Program, main: o.Main,
-		update: o.Update, record: o.Record, recording: o.Recording, outside: o.Outside,
+		update: o.Update, record: o.Record, recording: o.Recording, outside: o.Outside, unused: o.Unused,
 	}
 	return testscript.Params{
 		Files: a.files, Cmds: cmds, UpdateScripts: o.Update,
@@ -148,14 +148,36 @@ func setup(env *testscript.Env, cfg *config, area string, extra map[string]strin
 		if failed || s.cfg.recording.DryRun {
 			return
 		}
+		if skip, ok := t.(interface{ Skipped() bool }); err == nil && (!ok || !skip.Skipped()) {
+			err = s.unused()
+		}
 		if err == nil {
 			err = s.install()
 		}
 		if err != nil {
-			env.T().Fatal(err)
+			env.T().Fatal(reason(err))
 		}
 	})
 	return s, nil
+}
+
+// reason is an error with its code and its hint, or several.
+func reason(err error) string {
+	if all, ok := err.(interface{ Unwrap() []error }); ok {
+		var lines []string
+		for _, e := range all.Unwrap() {
+			lines = append(lines, reason(e))
+		}
+		return strings.Join(lines, "\n")
+	}
+	text := err.Error()
+	if code := fault.CodeOf(err); code != fault.Internal {
+		text = fmt.Sprintf("%s: %s", code, text)
+	}
+	if hint := fault.HintOf(err); hint != "" {
+		text += "\n  → " + hint
+	}
+	return text
 }
 
 // setupEnv replaces testscript's home by one below $WORK, and tells exec where the

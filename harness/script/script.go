@@ -43,6 +43,10 @@ type Options[X any] struct {
 	Record bool
 	// Recording is how, with Record.
 	Recording Recording
+	// Unused, if it is set, is told of the episodes that nothing asked for, counted from
+	// 0, of each cassette that a scenario replayed to its end, in place of failing for
+	// them. It is called by the scenarios' goroutines.
+	Unused func(scenario, cassette string, episodes []int)
 	// Env is added to each script's environment.
 	Env map[string]string
 	// Clock measures how long a scenario takes outside of go test; nil: it is not
@@ -99,6 +103,7 @@ type config struct {
 	update, record           bool
 	recording                Recording
 	outside                  func(cassette string, o *seam.Options) error
+	unused                   func(scenario, cassette string, episodes []int)
 }
 
 // Dir is the script's current folder.

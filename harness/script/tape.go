@@ -19,6 +19,7 @@ type tape struct {
 	faults    *chaos.Plan
 	forgiving bool // the script expects that it misses
 	inPlace   bool // the recording is no copy
+	spare     bool // the script allows episodes that nothing asks for
 }
 
 // seam is the door of the last word cassette; nil before the first.
@@ -52,7 +53,7 @@ func (s *Script) overlay(o *seam.Options, faults *chaos.Plan) {
 }
 
 // replay answers from a cassette that is there.
-func (s *Script) replay(name, file string) error {
+func (s *Script) replay(name, file string, spare bool) error {
 	faults, err := s.plan()
 	if err != nil {
 		return err
@@ -62,7 +63,7 @@ func (s *Script) replay(name, file string) error {
 	o.Mode = seam.Replay
 	door, err := seam.Open(o)
 	if err == nil {
-		s.tapes = append(s.tapes, &tape{name: name, file: file, seam: door, faults: faults})
+		s.tapes = append(s.tapes, &tape{name: name, file: file, seam: door, faults: faults, spare: spare})
 	}
 	return err
 }

@@ -25,8 +25,8 @@ type word struct {
 func ownWords() map[string]word {
 	return map[string]word{
 		"cassette": {
-			"[-replay] AREA/NAME", "Answers calls to the world from cassettes/AREA/NAME.yaml; when recording, records it anew from AREA/NAME.upstream.yaml, unless -replay is given.",
-			[]string{"-replay"},
+			"[-replay] [-unused] AREA/NAME", "Answers calls to the world from cassettes/AREA/NAME.yaml; when recording, records it anew from AREA/NAME.upstream.yaml, unless -replay is given. An episode that nothing asks for fails the scenario, unless -unused is given.",
+			[]string{"-replay", "-unused"},
 			(*Script).wordCassette,
 		},
 		"clock":     {"TIME|+DURATION", "Sets the clock (2026-05-01T10:00:00Z) or moves it on (+1h).", nil, (*Script).wordClock},
@@ -57,9 +57,9 @@ func programWord(name string) word {
 }
 
 func (s *Script) wordCassette(neg bool, args []string) {
-	flags, args := s.Flags("cassette", args, "-replay")
+	flags, args := s.Flags("cassette", args, "-replay", "-unused")
 	if neg || len(args) != 1 || !validName(args[0]) {
-		s.Fatalf("usage: cassette [-replay] AREA/NAME")
+		s.Fatalf("usage: cassette [-replay] [-unused] AREA/NAME")
 	}
 	name := args[0]
 	file, err := filepath.Abs(filepath.Join(s.cfg.cassettes, filepath.FromSlash(name)+".yaml"))
@@ -81,7 +81,8 @@ func (s *Script) wordCassette(neg bool, args []string) {
 	s.Setenv(EnvCassette, file)
 	s.Setenv(EnvMode, "replay")
 	s.Setenv(EnvUpstream, "")
-	s.Check(s.replay(name, file))
+	_, spare := flags["-unused"]
+	s.Check(s.replay(name, file, spare))
 }
 
 // wordFault adds to the cassette that is open, or to the first that will be.
