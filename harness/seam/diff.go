@@ -131,10 +131,14 @@ func spans(b []byte) [][]byte {
 	return out
 }
 
-// clipPair shows both values around the first character in which they differ.
+// clipPair shows both values around the first character in which they differ, and of
+// long texts the sentences in which they do.
 func clipPair(a, b []byte) (string, string) {
 	if a == nil || b == nil {
 		return clipFrom(a, 0), clipFrom(b, 0)
+	}
+	if from, to, ok := sentences(a, b); ok {
+		return from, to
 	}
 	same := commonPrefix(a, b)
 	for same > 0 && (same >= len(a) || !utf8.RuneStart(a[same]) || same >= len(b) || !utf8.RuneStart(b[same])) {

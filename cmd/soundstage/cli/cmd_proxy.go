@@ -34,7 +34,7 @@ type proxyEvent struct {
 	Event    string   `json:"event" jsonschema:"ready, then done"`
 	Address  string   `json:"address" jsonschema:"the base URL"`
 	Cassette string   `json:"cassette" jsonschema:"its name"`
-	Mode     string   `json:"mode" jsonschema:"replay or record"`
+	Mode     string   `json:"mode" jsonschema:"replay, record or fill"`
 	Env      []string `json:"env,omitempty" jsonschema:"ready: what the client's environment should hold, as NAME=value"`
 	Notes    []string `json:"notes,omitempty" jsonschema:"ready: what else the client needs"`
 	Calls    int      `json:"calls,omitempty" jsonschema:"done: requests"`
@@ -59,8 +59,9 @@ cassette. Point an agent's base URL at the address that it prints first; with --
 prints what that agent needs. A request that the cassette does not hold is answered 400 in the
 provider's own error shape and explained on standard error.
 
-With --mode record requests go on to the provider, or to --upstream, and are kept. Keys come
-with the requests and are written nowhere. Interrupt it to end: that commits the recording.
+With --mode record requests go on to the provider, or to --upstream, and are kept; with --mode
+fill only those that the cassette does not hold. Keys come with the requests and are written
+nowhere. Interrupt it to end: that commits the recording.
 
 Agents that share a cassette each have a lane: the header ` + proxy.LaneHeader + `, or a base URL
 that ends in /lane/NAME.`,
@@ -73,7 +74,7 @@ that ends in /lane/NAME.`,
 	}
 	set := c.Flags()
 	set.StringVar(&f.cassette, "cassette", "", "the `file` or area/name to replay or record")
-	set.StringVar(&f.mode, "mode", "", "the `mode`: replay or record (default: replay)")
+	set.StringVar(&f.mode, "mode", "", "the `mode`: replay, record or fill (default: replay)")
 	set.StringVar(&f.listen, "listen", "127.0.0.1:0", "the `address`; port 0 is a free one")
 	set.StringArrayVar(&f.upstreams, "upstream", nil, "record: a `URL` for all providers, NAME=URL for one or one more, or a script that answers")
 	set.StringVar(&f.client, "client", "", "the `agent`: claude-code, codex, opencode, cline or gemini; its rules are recorded")
@@ -210,7 +211,7 @@ func (a *app) proxySeam(f proxyFlags, client proxy.Client) (s *seam.Seam, ups pr
 	if err != nil {
 		return nil, ups, false, err
 	}
-	if o.Mode == seam.Record {
+	if o.Mode != seam.Replay {
 		o.Transport, o.Origin, err = a.proxyUpstream(f, ups, script)
 		if err != nil {
 			return nil, ups, false, err
@@ -238,10 +239,8 @@ func (a *app) proxyOptions(f proxyFlags, client proxy.Client) (seam.Options, err
 	switch {
 	case f.cassette == "":
 		return o, fault.New(fault.Invalid, op, "a proxy needs a cassette").WithHint("name one with --cassette")
-	case o.Mode == "fill":
-		return o, fault.New(fault.Invalid, op, "mode %q is not for the proxy yet", f.mode).WithHint("record a new cassette")
-	case o.Mode != seam.Replay && o.Mode != seam.Record:
-		return o, fault.New(fault.Invalid, op, "mode is %q", f.mode).WithHint("use replay or record")
+	case o.Mode != seam.Replay && o.Mode != seam.Record && o.Mode != seam.Fill:
+		return o, fault.New(fault.Invalid, op, "mode is %q", f.mode).WithHint("use replay, record or fill")
 	case o.Mode == seam.Replay && (len(f.upstreams) > 0 && !onlyNamed(f.upstreams) || f.origin != ""):
 		return o, fault.New(fault.Invalid, op, "a replay asks no upstream").WithHint("leave --upstream and --origin out, or use --mode record")
 	}
