@@ -82,7 +82,7 @@ func params[X any](o Options[X], a area) testscript.Params {
 			if name != "replay" {
 				return false, fmt.Errorf("there is no condition %q; there is replay", name)
 			}
-			return !o.Record, nil
+			return !o.Record && o.Outside == nil, nil
 		},
 		Setup: func(env *testscript.Env) error {
 			s, err := setup(env, cfg, a.name, o.Env, flags)

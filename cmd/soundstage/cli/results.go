@@ -13,6 +13,7 @@ func results() map[string]reflect.Type {
 		"run":              reflect.TypeFor[runResult](),
 		"record":           reflect.TypeFor[scenarioResult](),
 		"test":             reflect.TypeFor[scenarioResult](),
+		"drift":            reflect.TypeFor[driftResult](),
 		"proxy":            reflect.TypeFor[proxyEvent](),
 		"upstream":         reflect.TypeFor[upstreamEvent](),
 		"import":           reflect.TypeFor[importResult](),
