@@ -3,6 +3,8 @@ package scenarios_test
 import (
 	"bytes"
 	"flag"
+	"io"
+	"log"
 	"os"
 	"testing"
 
@@ -17,6 +19,7 @@ var record = flag.Bool("record", false, "record every scripted cassette anew")
 
 func TestMain(m *testing.M) {
 	seam.DenyDefaultTransport()
+	log.SetOutput(io.Discard) // as in the program
 	os.Exit(script.Main(m, program))
 }
 

@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"io"
+	"log"
 	"os"
 	"os/signal"
 	"runtime/debug"
@@ -18,6 +20,7 @@ func Process() int {
 	// cost more than what they free.
 	debug.SetGCPercent(400)
 	seam.DenyDefaultTransport()
+	log.SetOutput(io.Discard) // libraries of providers write there; what counts is an error here
 	env := map[string]string{}
 	for _, kv := range os.Environ() {
 		if k, v, ok := strings.Cut(kv, "="); ok {
