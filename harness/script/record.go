@@ -6,10 +6,13 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 
 	"github.com/soundstage-dev/soundstage/harness/cassette"
 	"github.com/soundstage-dev/soundstage/harness/clock"
 	"github.com/soundstage-dev/soundstage/harness/fault"
+	"github.com/soundstage-dev/soundstage/harness/redact"
 	"github.com/soundstage-dev/soundstage/harness/seam"
 	"github.com/soundstage-dev/soundstage/harness/upstream"
 )
@@ -31,8 +34,9 @@ type Recording struct {
 // A World is what lies outside, for a recording of a real provider.
 type World struct {
 	Transport     func() (http.RoundTripper, error)
-	Clock         clock.Clock // that waits before a busy provider is asked again
-	CI, AllowLive bool        // as in seam.Options
+	Env           map[string]string // of the person, whose secrets stay out of the recording
+	Clock         clock.Clock       // that waits before a busy provider is asked again
+	CI, AllowLive bool              // as in seam.Options
 }
 
 // Recorded is one recording, or dry run, that has ended.
@@ -40,10 +44,11 @@ type Recorded struct {
 	Name string // area/name
 	// File holds the answers: the new cassette, or what of it is in the journal where
 	// Err is set; in a dry run the cassette that there is, or none.
-	File string
-	Mode seam.Mode
-	Sent []seam.Sent
-	Err  error // why it was not kept, or why the dry run saw no end
+	File     string
+	Mode     seam.Mode
+	Scripted bool // a script answers: nothing is paid
+	Sent     []seam.Sent
+	Err      error // why it was not kept, or why the dry run saw no end
 }
 
 // recordCassette prepares a recording and reports whether the cassette is one that
@@ -60,16 +65,16 @@ func (s *Script) recordCassette(name, file string) bool {
 	}
 	o, err := s.recordOptions(name, file)
 	s.Check(err)
-	t := &tape{name: name}
+	t := &tape{name: name, isScripted: script != ""}
 	t.faults, err = s.plan()
 	s.Check(err)
 	s.overlay(&o, t.faults)
 	switch {
 	case r.DryRun: // nothing lies below it
 	case script != "":
-		s.Check(s.scripted(&o, t, file, script))
+		s.checkHint("cassette", s.scripted(&o, t, file, script))
 	default:
-		s.Check(s.real(&o, t))
+		s.checkHint("cassette", s.real(&o, t))
 	}
 	t.file = o.Cassette
 	s.Setenv(EnvCassette, o.Cassette)
@@ -146,6 +151,14 @@ func (s *Script) real(o *seam.Options, t *tape) error {
 	if err := o.Allowed(); err != nil {
 		return err
 	}
+	env := s.Environ()
+	home := env["HOME"]
+	for k, v := range w.Env {
+		if _, own := env[k]; !own {
+			env[k] = v
+		}
+	}
+	o.Redactor = redact.New(redact.Options{Env: env, Home: home, Work: s.work})
 	var err error
 	o.Transport, err = w.Transport()
 	return err
@@ -165,7 +178,7 @@ func (s *Script) closeTapes(failed bool) error {
 			err = nil
 		}
 		if done := s.cfg.recording.Done; done != nil && t.seam.Mode() != seam.Replay {
-			done(Recorded{Name: t.name, File: t.file, Mode: t.seam.Mode(), Sent: t.seam.Sent(), Err: err})
+			done(Recorded{Name: t.name, File: t.file, Mode: t.seam.Mode(), Scripted: t.isScripted, Sent: t.seam.Sent(), Err: err})
 		}
 		errs = append(errs, err, t.faults.Done())
 		if t.upstream != nil {
@@ -173,4 +186,48 @@ func (s *Script) closeTapes(failed bool) error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// wordKeeps compares the lines of two cassettes.
+func (s *Script) wordKeeps(neg bool, args []string) {
+	if len(args) < 2 {
+		s.Fatalf("usage: keeps FILE OLD [N…]")
+	}
+	have, old := episodeLines(s.ReadFile(args[0])), episodeLines(s.ReadFile(args[1]))
+	for _, n := range args[2:] {
+		i, err := strconv.Atoi(n)
+		if err != nil || i < 1 || i > len(old) {
+			s.Fatalf("keeps: %q is no episode of %s, which has %d", n, args[1], len(old))
+		}
+		old[i-1] = ""
+	}
+	at := 0
+	for i, line := range old {
+		if line == "" {
+			continue
+		}
+		for at < len(have) && have[at] != line {
+			at++
+		}
+		if kept := at < len(have); !kept {
+			if neg {
+				return
+			}
+			s.Fatalf("keeps: episode %d of %s is not in %s, or not in its order: %.200s", i+1, args[1], args[0], line)
+		}
+		at++
+	}
+	if neg {
+		s.Fatalf("keeps: %s holds all that %s does", args[0], args[1])
+	}
+}
+
+// episodeLines are the lines of a cassette that are episodes.
+func episodeLines(text string) (out []string) {
+	for line := range strings.Lines(text) {
+		if strings.HasPrefix(line, "- {") {
+			out = append(out, line)
+		}
+	}
+	return out
 }

@@ -12,14 +12,15 @@ import (
 // A tape is the seam that one word cassette opened, and in record the provider
 // below it.
 type tape struct {
-	name      string
-	file      string // of the recording
-	seam      *seam.Seam
-	upstream  *upstream.Server
-	faults    *chaos.Plan
-	forgiving bool // the script expects that it misses
-	inPlace   bool // the recording is no copy
-	spare     bool // the script allows episodes that nothing asks for
+	name       string
+	file       string // of the recording
+	seam       *seam.Seam
+	upstream   *upstream.Server
+	faults     *chaos.Plan
+	forgiving  bool // the script expects that it misses
+	inPlace    bool // the recording is no copy
+	isScripted bool
+	spare      bool // the script allows episodes that nothing asks for
 }
 
 // seam is the door of the last word cassette; nil before the first.

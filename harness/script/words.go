@@ -34,6 +34,7 @@ func ownWords() map[string]word {
 		"fault":     {"CALL STATUS [retry-after=1s] | CALL timeout|refused|reset|truncate|slow|garbage|rechunk …", "Makes the nth call of the cassette go wrong (docs/reference/faults.md); one that does not fire fails the scenario.", nil, (*Script).wordFault},
 		"golden":    {"NAME [FILE]", "Compares the bytes of stdout, or of FILE, with <scenario>.golden/NAME.", nil, (*Script).wordGolden},
 		"input":     {"FILE|TEXT…", "Gives the next program its standard input: one file, or lines of text.", nil, (*Script).wordInput},
+		"keeps":     {"FILE OLD [N…]", "Checks that the cassette FILE holds every line of the cassette OLD byte for byte and in order, but for its episodes N.", nil, (*Script).wordKeeps},
 		"repeat":    {"FILE TEXT N", "Writes the first TEXT in FILE N times over, in place.", nil, (*Script).wordRepeat},
 		"unbase64":  {"FILE…", "Decodes files that stand in the scenario as base64, in place.", nil, (*Script).wordUnbase64},
 		"interrupt": {"", "Has an interrupt waiting for the next program when it starts.", nil, (*Script).wordInterrupt},

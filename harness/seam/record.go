@@ -96,6 +96,9 @@ func (r *recorder) RoundTrip(req *http.Request) (*http.Response, error) {
 	r.s.calls.add(CallSummary{Lane: q.lane, Method: q.method, URL: q.url, Model: t.episode.Model, Bytes: len(q.body), Line: -1})
 	live, err := r.send(req, q, t)
 	if err != nil {
+		if fault.CodeOf(err) != fault.Internal {
+			t.sent.Tries = 0 // it never left
+		}
 		t.failed(req.Context(), err)
 		return nil, err
 	}

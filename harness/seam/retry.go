@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"strconv"
 	"time"
+
+	"github.com/soundstage-dev/soundstage/harness/fault"
 )
 
 // The waits before a request is sent again.
@@ -42,8 +44,8 @@ func (r *recorder) retry(req *http.Request, q *question, tries int, res *http.Re
 	if o.KeepErrors || tries > o.Retries || req.Context().Err() != nil {
 		return 0, false
 	}
-	if err != nil {
-		return backoff(tries), repeatable(q, 0)
+	if err != nil { // one with a code is ours, and the same the next time
+		return backoff(tries), fault.CodeOf(err) == fault.Internal && repeatable(q, 0)
 	}
 	keep, fatal := o.keeps(res.StatusCode)
 	if keep || fatal || !repeatable(q, res.StatusCode) || res.Header.Get("X-Should-Retry") == "false" {

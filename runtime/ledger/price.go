@@ -46,6 +46,16 @@ func (l PriceList) Price(ref string) (model.Price, bool) {
 	return p, ok
 }
 
+// Cost is usage at the price of a ref; known is false where there is no price.
+func (l PriceList) Cost(ref string, u model.Usage) (pico int64, known bool, err error) {
+	p, ok := l.prices[ref]
+	if !ok {
+		return 0, false, nil
+	}
+	pico, err = cost(p, u)
+	return pico, err == nil, err
+}
+
 // Digest names the list. Each priced row carries it.
 func (l PriceList) Digest() string { return l.digest }
 

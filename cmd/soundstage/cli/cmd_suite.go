@@ -3,7 +3,6 @@ package cli
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"io"
 	"os"
 	"path"
@@ -13,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/soundstage-dev/soundstage/cmd/soundstage/scenario"
-	"github.com/soundstage-dev/soundstage/harness/fault"
 	"github.com/soundstage-dev/soundstage/harness/report"
 	"github.com/soundstage-dev/soundstage/harness/script"
 )
@@ -92,16 +90,10 @@ func (a *app) log() io.Writer {
 
 // sum prints how many held, and is an error if one did not.
 func (a *app) sum(s scenarioResult) error {
-	if err := a.print(s, func(w io.Writer) {
-		fmt.Fprintf(w, "%d passed, %d failed, %d skipped\n", s.Passed, s.Failed, s.Skipped)
-	}); err != nil {
+	if err := a.print(s, s.write); err != nil {
 		return err
 	}
-	if s.Failed > 0 {
-		return fault.New(codeScenario, "test", "%d of %d scenarios failed", s.Failed, s.Failed+s.Passed).
-			WithHint("read the log above; a miss says what changed in the request")
-	}
-	return nil
+	return s.err()
 }
 
 // chosen are the scenarios that the patterns and flags leave, in order.

@@ -35,18 +35,28 @@ func (a *app) provider(ctx context.Context, h *house, door *seam.Seam) (port.Pro
 }
 
 // unpaid says that nobody outside sees a request: it needs no key and costs nothing.
-func unpaid(door *seam.Seam) bool { return door.Mode() == seam.Replay || door.Scripted() }
+func unpaid(door *seam.Seam) bool { return !door.Sends() || door.Scripted() }
 
 // access is what the studio's model needs of its user, from the environment. A missing
 // key is an error.
 func (a *app) access(cfg config) (map[string]model.Access, error) {
-	env := a.doors.Env
 	keyName, err := a.catalog().KeyName(cfg.Model)
 	if err != nil {
 		return nil, err
 	}
 	name, _, _ := strings.Cut(cfg.Model, "/")
-	access := model.Access{Key: env[keyName], BaseURL: cfg.BaseURL}
+	access := a.accessOf(name, keyName, cfg.BaseURL)
+	if keyName != "" && access.Key == "" && (name != "bedrock" || access.AccessKey == "") {
+		return nil, fault.New(port.CodeNoKey, "run", "%s is not set, and %q needs it", keyName, cfg.Model).
+			WithHint("export %s=…, or replay a recording with --cassette", keyName)
+	}
+	return map[string]model.Access{name: access}, nil
+}
+
+// accessOf is what the environment says of a provider.
+func (a *app) accessOf(name, keyName, baseURL string) model.Access {
+	env := a.doors.Env
+	access := model.Access{Key: env[keyName], BaseURL: baseURL}
 	// Each provider's own variables and no other's: a Google project means nothing to
 	// OpenAI, which would refuse it.
 	switch name {
@@ -62,11 +72,25 @@ func (a *app) access(cfg config) (map[string]model.Access, error) {
 	case "vertexai":
 		access.Project, access.Region = env["GOOGLE_CLOUD_PROJECT"], env["GOOGLE_CLOUD_LOCATION"]
 	}
-	if keyName != "" && access.Key == "" && (name != "bedrock" || access.AccessKey == "") {
-		return nil, fault.New(port.CodeNoKey, "run", "%s is not set, and %q needs it", keyName, cfg.Model).
-			WithHint("export %s=…, or replay a recording with --cassette", keyName)
+	return access
+}
+
+// everyAccess is what the environment says of all providers of the catalogue: who is
+// asked is known when a request comes. One without a key fails then.
+func (a *app) everyAccess() (map[string]model.Access, error) {
+	all := map[string]model.Access{}
+	for _, ref := range a.catalog().Refs() {
+		name, _, _ := strings.Cut(ref, "/")
+		if _, ok := all[name]; ok {
+			continue
+		}
+		keyName, err := a.catalog().KeyName(ref)
+		if err != nil {
+			return nil, err
+		}
+		all[name] = a.accessOf(name, keyName, "")
 	}
-	return map[string]model.Access{name: access}, nil
+	return all, nil
 }
 
 // billing is who pays for a model.

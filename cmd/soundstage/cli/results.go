@@ -11,7 +11,7 @@ func results() map[string]reflect.Type {
 		"init":             reflect.TypeFor[initResult](),
 		"demo":             reflect.TypeFor[scenarioResult](),
 		"run":              reflect.TypeFor[runResult](),
-		"record":           reflect.TypeFor[scenarioResult](),
+		"record":           reflect.TypeFor[recordResult](),
 		"test":             reflect.TypeFor[scenarioResult](),
 		"drift":            reflect.TypeFor[driftResult](),
 		"proxy":            reflect.TypeFor[proxyEvent](),

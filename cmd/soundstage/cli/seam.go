@@ -29,12 +29,13 @@ const (
 // seamFlags say how a session meets the world; flags win over the environment.
 type seamFlags struct {
 	mode, cassette, upstream string
-	resume                   bool
+	resume, keepErrors       bool
 }
 
 func (f *seamFlags) register(set *pflag.FlagSet) {
-	set.StringVar(&f.mode, "mode", "", "the `mode`: live, replay or record (default: live, or replay with --cassette)")
+	set.StringVar(&f.mode, "mode", "", "the `mode`: live, replay, record, or fill: replay, and record what is missing (default: live, or replay with --cassette)")
 	set.StringVar(&f.cassette, "cassette", "", "the `file` or area/name to replay or record")
+	set.BoolVar(&f.keepErrors, "keep-errors", false, "record errors that pass too (429, 5xx, no connection), in place of asking again")
 	set.BoolVar(&f.resume, "continue", false, "record on where a recording was broken off")
 	set.StringVar(&f.upstream, "upstream", "", "let a script, this `file`, answer as the provider, without a key (docs/reference/upstream-scripts.md)")
 }
@@ -64,7 +65,7 @@ func (a *app) openSeam(h *house, f seamFlags) (s *seam.Seam, owned bool, err err
 	o := seam.Options{
 		Mode: seam.Mode(f.mode), Clock: a.doors.Clock, Redactor: h.redactor(), Rules: seam.DefaultRules(),
 		CI: isSet(env[envCI]), AllowLive: env[envLive] == "1", Origin: cassette.Live,
-		Continue: f.resume,
+		Continue: f.resume, KeepErrors: f.keepErrors,
 	}
 	if err := checkSeam(o.Mode, f); err != nil {
 		return nil, false, err
@@ -74,6 +75,11 @@ func (a *app) openSeam(h *house, f seamFlags) (s *seam.Seam, owned bool, err err
 		o.RecordCommand = a.recordCommand(f.cassette)
 	}
 	if o.Mode != seam.Replay {
+		if f.upstream == "" { // before a key is looked for
+			if err := o.Allowed(); err != nil {
+				return nil, false, err
+			}
+		}
 		if o.Transport, o.Origin, err = a.outside(h, f.upstream); err != nil {
 			return nil, false, err
 		}
@@ -92,8 +98,12 @@ func (a *app) recordCommand(name string) string {
 
 func checkSeam(mode seam.Mode, f seamFlags) error {
 	const op = "seam.open"
-	if f.resume && mode != seam.Record {
-		return fault.New(fault.Invalid, op, "mode %q continues no recording", mode).WithHint("use --continue with --mode record")
+	records := mode == seam.Record || mode == seam.Fill
+	if f.resume && !records {
+		return fault.New(fault.Invalid, op, "mode %q continues no recording", mode).WithHint("use --continue with --mode record or fill")
+	}
+	if f.keepErrors && !records {
+		return fault.New(fault.Invalid, op, "mode %q keeps no errors", mode).WithHint("use --keep-errors with --mode record or fill")
 	}
 	switch mode {
 	case seam.Live:
@@ -102,13 +112,13 @@ func checkSeam(mode seam.Mode, f seamFlags) error {
 				WithHint("leave --cassette out, or use --mode record")
 		}
 		return nil
-	case seam.Replay, seam.Record:
+	case seam.Replay, seam.Record, seam.Fill:
 		if f.cassette == "" {
 			return fault.New(fault.Invalid, op, "mode %q needs a cassette", mode).WithHint("name one with --cassette")
 		}
 		return nil
 	}
-	return fault.New(fault.Invalid, op, "mode is %q", mode).WithHint("use live, replay or record")
+	return fault.New(fault.Invalid, op, "mode is %q", mode).WithHint("use live, replay, record or fill")
 }
 
 // outside is what lies below the seam when it is not replaying: the scripted provider
