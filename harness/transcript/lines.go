@@ -22,9 +22,7 @@ func (t *Transcript) Lines(before *Transcript) []Line {
 	if before == nil || !equalParts(before.System, t.System) {
 		out = append(out, partLines("system", t.System)...)
 	}
-	if before == nil || !slices.EqualFunc(before.Tools, t.Tools, equalTool) {
-		out = append(out, toolLines(t.Tools)...)
-	}
+	out = append(out, t.toolLines(before)...)
 	if before == nil || !slices.Equal(before.Settings, t.Settings) {
 		for _, s := range t.Settings {
 			out = append(out, Line{"setting", s.Name + " " + s.Value})
@@ -51,16 +49,25 @@ func (t *Transcript) Lines(before *Transcript) []Line {
 	return out
 }
 
-// told is how many messages from the beginning are those of before, or its reply.
+// told is how many messages from the beginning are those of before, or its reply. Marks
+// that move from call to call (where a cache ends) make no message new.
 func (t *Transcript) told(before *Transcript) int {
 	n := 0
-	for n < len(t.Messages) && n < len(before.Messages) && equalMessage(t.Messages[n], before.Messages[n]) {
+	for n < len(t.Messages) && n < len(before.Messages) && t.Messages[n].Role == before.Messages[n].Role &&
+		samePartsSaid(t.Messages[n].Parts, before.Messages[n].Parts) {
+		n++
+	}
+	if n == len(before.Messages) && n < len(t.Messages) && len(before.Reply) == 1 && samePartsSaid(t.Messages[n].Parts, before.Reply[0].Parts) {
 		n++
 	}
 	return n
 }
 
-func equalMessage(a, b Message) bool { return a.Role == b.Role && equalParts(a.Parts, b.Parts) }
+func samePartsSaid(a, b []Part) bool {
+	return slices.EqualFunc(a, b, func(a, b Part) bool {
+		return a.Kind == b.Kind && a.Text == b.Text && a.Name == b.Name && a.Input == b.Input && a.Error == b.Error && (a.Kind != Other || a.Extra == b.Extra)
+	})
+}
 
 // equalParts leaves aside where the parts stand.
 func equalParts(a, b []Part) bool {
@@ -101,16 +108,28 @@ func partLines(who string, parts []Part) []Line {
 	return out
 }
 
-func toolLines(tools []Tool) []Line {
+// toolLines are the tools that are not as before, and those that are gone.
+func (t *Transcript) toolLines(before *Transcript) []Line {
 	var out []Line
-	for _, t := range tools {
-		text := t.Name
-		for _, more := range []string{t.Description, t.Schema, t.Extra} {
+	for _, tool := range t.Tools {
+		if before != nil && slices.ContainsFunc(before.Tools, func(b Tool) bool { return equalTool(tool, b) }) {
+			continue
+		}
+		text := tool.Name
+		for _, more := range []string{tool.Description, tool.Schema, tool.Extra} {
 			if more != "" {
 				text += "\n" + more
 			}
 		}
 		out = append(out, Line{"tool", text})
+	}
+	if before == nil {
+		return out
+	}
+	for _, b := range before.Tools {
+		if !slices.ContainsFunc(t.Tools, func(tool Tool) bool { return tool.Name == b.Name }) {
+			out = append(out, Line{"tool gone", b.Name})
+		}
 	}
 	return out
 }

@@ -4,18 +4,14 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
-	"text/tabwriter"
-	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
 	"github.com/soundstage-dev/soundstage/harness/cassette"
 	"github.com/soundstage-dev/soundstage/harness/fault"
-	"github.com/soundstage-dev/soundstage/runtime/plain"
 )
 
 // cassettesDir is where cassettes lie, below the folder that the program was
@@ -30,28 +26,17 @@ type (
 		Episodes int             `json:"episodes" jsonschema:"recorded calls"`
 		Bytes    int64           `json:"bytes" jsonschema:"size of the file"`
 		Rules    []string        `json:"rules" jsonschema:"rule presets in force"`
+		Format   int             `json:"format" jsonschema:"of the file; an older one is replayed after soundstage cassette migrate"`
+		Models   []string        `json:"models,omitempty" jsonschema:"that were asked, by name"`
+		Lanes    []string        `json:"lanes,omitempty" jsonschema:"agents that spoke beside the main one"`
+		From     string          `json:"from,omitempty" jsonschema:"date of the oldest episode"`
+		To       string          `json:"to,omitempty" jsonschema:"date of the newest episode"`
+		Tokens   tokens          `json:"tokens" jsonschema:"as the providers reported them"`
+		Cost     string          `json:"cost,omitempty" jsonschema:"of all calls by the prices of then, where every model has one"`
 	}
 	cassetteList struct {
 		Cassettes []cassetteRow `json:"cassettes" jsonschema:"in order of name"`
-	}
-	episodeRow struct {
-		Line     int             `json:"line" jsonschema:"1 is the first episode"`
-		Key      string          `json:"key" jsonschema:"what a request must hash to"`
-		Lane     string          `json:"lane,omitempty" jsonschema:"which agent spoke"`
-		Origin   cassette.Origin `json:"origin" jsonschema:"where the answer came from"`
-		At       string          `json:"at,omitempty" jsonschema:"date of recording"`
-		Method   string          `json:"method" jsonschema:"HTTP method"`
-		URL      string          `json:"url" jsonschema:"what was asked, redacted"`
-		Model    string          `json:"model,omitempty" jsonschema:"the model that was asked for"`
-		Status   int             `json:"status" jsonschema:"HTTP status"`
-		Request  string          `json:"request" jsonschema:"the request's body, clipped"`
-		Response string          `json:"response" jsonschema:"the response's body, clipped"`
-		Chunks   int             `json:"chunks" jsonschema:"reads in which it came"`
-		End      string          `json:"end,omitempty" jsonschema:"cut, cancelled or error where it did not end well"`
-	}
-	cassetteShow struct {
-		cassetteRow
-		List []episodeRow `json:"list" jsonschema:"the episodes, in recorded order"`
+		Episodes  []episodeRow  `json:"episodes,omitempty" jsonschema:"of the cassette that was named"`
 	}
 	cassetteVerified struct {
 		Cassettes int `json:"cassettes" jsonschema:"files that are whole"`
@@ -68,6 +53,7 @@ func (a *app) cmdCassette() *cobra.Command {
 		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.AddCommand(a.cmdCassetteLs(), a.cmdCassetteShow(), a.cmdCassetteVerify(), a.cmdCassetteImport(),
+		a.cmdCassetteDiff(), a.cmdCassetteStats(), a.cmdCassetteTextconv(),
 		a.cmdCassetteMigrate(), a.cmdCassetteRekey(), a.cmdCassetteRedact(), a.cmdCassetteDedupe())
 	return c
 }
@@ -130,99 +116,11 @@ func (a *app) openCassette(name string) (*cassette.Cassette, cassetteRow, error)
 	if err != nil {
 		return nil, cassetteRow{}, err
 	}
-	row := cassetteRow{Name: name, Origin: c.Header().Origin, Episodes: c.Len(), Rules: append([]string{}, c.Header().Rules...)}
+	row := cassetteRow{Name: name, Origin: c.Header().Origin, Episodes: c.Len(), Format: c.Header().Format, Rules: append([]string{}, c.Header().Rules...)}
 	if info, err := os.Stat(file); err == nil {
 		row.Bytes = info.Size()
 	}
-	return c, row, nil
-}
-
-func (a *app) cmdCassetteLs() *cobra.Command {
-	return &cobra.Command{
-		Use: "ls", Short: "List the cassettes below " + cassettesDir, Args: cobra.NoArgs,
-		Example: "  soundstage cassette ls --json",
-		RunE: func(*cobra.Command, []string) error {
-			names, err := a.cassettes()
-			if err != nil {
-				return fault.Wrap(err, fault.Internal, "cassette.ls", "walk %s", cassettesDir)
-			}
-			out := cassetteList{Cassettes: []cassetteRow{}}
-			for _, name := range names {
-				c, row, err := a.openCassette(name)
-				if err != nil {
-					return err
-				}
-				_ = c.Close() // only read
-				out.Cassettes = append(out.Cassettes, row)
-			}
-			return a.print(out, func(w io.Writer) {
-				t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-				for _, r := range out.Cassettes {
-					fmt.Fprintf(t, "%s\t%s\t%s\t%d bytes\n", r.Name, r.Origin, count(r.Episodes, "episode"), r.Bytes)
-				}
-				_ = t.Flush() // to a writer that was checked when it was opened
-				if len(out.Cassettes) == 0 {
-					fmt.Fprintf(w, "no cassettes below %s\n", cassettesDir)
-				}
-			})
-		},
-	}
-}
-
-func (a *app) cmdCassetteShow() *cobra.Command {
-	return &cobra.Command{
-		Use: "show NAME", Short: "Print a cassette's episodes", Args: cobra.ExactArgs(1),
-		Example: "  soundstage cassette show content/rename\n  soundstage cassette show ./elsewhere.yaml --json",
-		RunE: func(_ *cobra.Command, args []string) error {
-			c, row, err := a.openCassette(args[0])
-			if err != nil {
-				return err
-			}
-			defer c.Close() //nolint:errcheck // only read
-			out := cassetteShow{cassetteRow: row, List: []episodeRow{}}
-			for i := range c.Len() {
-				e, err := c.Episode(i)
-				if err != nil {
-					return err
-				}
-				out.List = append(out.List, showEpisode(i+1, e))
-			}
-			return a.print(out, func(w io.Writer) {
-				fmt.Fprintf(w, "%s: %s, %s, rules %s\n", row.Name, row.Origin, count(row.Episodes, "episode"), strings.Join(row.Rules, " "))
-				for _, r := range out.List {
-					came := fmt.Sprintf("%d, %s", r.Status, count(r.Chunks, "chunk"))
-					if r.End != "" {
-						came += ", " + r.End
-					}
-					fmt.Fprintf(w, "\n%d  %s %s  → %s\n", r.Line, r.Method, r.URL, came)
-					fmt.Fprintf(w, "   key %.12s  model %s  origin %s  %s\n", r.Key, r.Model, r.Origin, r.At)
-					fmt.Fprintf(w, "   > %s\n   < %s\n", oneLine(r.Request), oneLine(r.Response))
-				}
-			})
-		},
-	}
-}
-
-// maxShown is how many runes of a body are shown.
-const maxShown = 2000
-
-func showEpisode(line int, e cassette.Episode) episodeRow {
-	u := e.Request.URL
-	if p, err := url.Parse(u); err == nil {
-		u = p.Redacted()
-	}
-	return episodeRow{
-		Line: line, Key: e.Key, Lane: e.Lane, Origin: e.Origin, At: e.At, Method: e.Request.Method, URL: u, Model: e.Model,
-		Status: e.Response.Status, Request: body(e.Request.Body), Response: body(e.Response.Body),
-		Chunks: max(1, len(e.Response.Chunks)), End: e.Response.End,
-	}
-}
-
-func body(b []byte) string {
-	if !utf8.Valid(b) {
-		return fmt.Sprintf("(%d bytes, not text)", len(b))
-	}
-	return plain.Clip(string(b), maxShown)
+	return c, row, row.sum(c)
 }
 
 func (a *app) cmdCassetteVerify() *cobra.Command {
