@@ -88,6 +88,9 @@ func (p *printer) episode(n int, e *cassette.Episode, t, before *Transcript) {
 		}
 		p.line(l)
 	}
+	if t.Problem != "" {
+		p.line(Line{"as it came", bodyText(e.Response.Body)})
+	}
 }
 
 func other(s, usual string) string {
