@@ -18,9 +18,9 @@ import (
 var record = flag.Bool("record", false, "record every scripted cassette anew")
 
 func TestMain(m *testing.M) {
-	seam.DenyDefaultTransport()
+	denied := seam.DenyDefaultTransport()
 	log.SetOutput(io.Discard) // as in the program
-	os.Exit(script.Main(m, program))
+	os.Exit(denied.Exit(script.Main(m, program), os.Stderr))
 }
 
 // program is the whole program, for the few scenarios that need a process.

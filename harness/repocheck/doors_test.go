@@ -20,7 +20,8 @@ var doors = []struct {
 	{"time", "Sleep Tick", "harness/clock", true, "a test waits for something, never for a while"},
 	{"os", "Getenv LookupEnv Environ ExpandEnv Setenv Unsetenv Clearenv", envHomes, false, "cmd/soundstage/cli gives the environment as a map"},
 	{"os", "Setenv Chdir", "", true, "scripts and tests run side by side; t.Setenv and t.Chdir undo it"},
-	{"os", "Exit Args Stdin Stdout Stderr Getwd", "cmd/soundstage/...", false, "main has doors for it"},
+	{"os", "Exit Args Stdin Stdout Getwd", "cmd/soundstage/...", false, "main has doors for it"},
+	{"os", "Stderr", "cmd/soundstage/... harness/seamtest", false, "main has doors for it"}, // seamtest.Main is a main
 	{"net/http", "DefaultClient DefaultTransport Get Head Post PostForm", "harness/seam cmd/soundstage/...", false, "take the client that was built on the seam"},
 	{"net/http", "DefaultClient Get Head Post PostForm", "harness/seam", true, "no test reaches the network; seam proves that these are denied"},
 	{"os/exec", "Command CommandContext LookPath", "adapters/...", false, "programs are started by adapters"},

@@ -15,11 +15,11 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	seam.DenyDefaultTransport()
-	os.Exit(script.Main(m, func() int {
+	denied := seam.DenyDefaultTransport()
+	os.Exit(denied.Exit(script.Main(m, func() int {
 		fmt.Println("a process of its own:", strings.Join(os.Args[1:], " "))
 		return 0
-	}))
+	}), os.Stderr))
 }
 
 // prog is a small program that uses every door.

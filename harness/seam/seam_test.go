@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -314,7 +316,10 @@ func (w *watched) Close() error { w.closed = true; return nil }
 func TestDenyDefaultTransport(t *testing.T) {
 	before, client := http.DefaultTransport, http.DefaultClient.Transport
 	t.Cleanup(func() { http.DefaultTransport, http.DefaultClient.Transport = before, client })
-	seam.DenyDefaultTransport()
+	denied := seam.DenyDefaultTransport()
+	if code := denied.Exit(3, io.Discard); code != 3 {
+		t.Errorf("nothing was refused, and 3 became %d", code)
+	}
 	clone := http.DefaultTransport.(*http.Transport).Clone()
 	for name, rt := range map[string]http.RoundTripper{"default": http.DefaultTransport, "client": http.DefaultClient.Transport, "clone": clone} {
 		for _, url := range []string{"http://127.0.0.1:1/", "https://127.0.0.1:1/"} {
@@ -324,9 +329,35 @@ func TestDenyDefaultTransport(t *testing.T) {
 			}
 			_, err = rt.RoundTrip(req)
 			wantCode(t, err, seam.CodeDenied)
+			if !regexp.MustCompile(`by \S*/seam_test.go:\d+ \(\S+TestDenyDefaultTransport\)`).MatchString(fmt.Sprint(err)) {
+				t.Errorf("%v does not name this line", err)
+			}
 			if err == nil {
 				t.Errorf("%s went out to %s", name, url)
 			}
+		}
+	}
+	// A caller that swallows the error is found all the same; one that took the proxy out
+	// is refused without its line.
+	plain := http.DefaultTransport.(*http.Transport).Clone()
+	plain.Proxy = nil
+	for port, rt := range map[string]http.RoundTripper{"9": http.DefaultTransport, "10": plain} {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://127.0.0.1:"+port+"/", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if res, err := (&http.Client{Transport: rt}).Do(req); err == nil {
+			res.Body.Close()
+			t.Error("it went out")
+		}
+	}
+	var told strings.Builder
+	if code := denied.Exit(0, &told); code != 1 || len(denied.Attempts()) != 8 {
+		t.Errorf("status %d, %d attempts", code, len(denied.Attempts()))
+	}
+	for _, text := range []string{`SEAM_DENIED: connection to tcp "127.0.0.1:9" beside the seam, by `, "\"127.0.0.1:10\" beside the seam\n"} {
+		if !strings.Contains(told.String(), text) {
+			t.Errorf("%q does not hold %q", &told, text)
 		}
 	}
 }

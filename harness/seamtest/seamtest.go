@@ -208,12 +208,12 @@ func (s *Stage) refuse() {
 }
 
 // Main runs the tests of a package with http.DefaultTransport closed, so that nothing
-// leaves the process beside the seam:
+// leaves the process beside the seam. An attempt fails the tests, and names its line:
 //
 //	func TestMain(m *testing.M) { os.Exit(seamtest.Main(m)) }
 func Main(m interface{ Run() int }) int {
-	seam.DenyDefaultTransport()
-	return m.Run()
+	denied := seam.DenyDefaultTransport()
+	return denied.Exit(m.Run(), os.Stderr)
 }
 
 func environment() map[string]string {

@@ -10,6 +10,6 @@ import (
 // TestMain closes the door that nobody may use: what a test reaches, it reaches by a
 // transport of its own.
 func TestMain(m *testing.M) {
-	seam.DenyDefaultTransport()
-	os.Exit(m.Run())
+	denied := seam.DenyDefaultTransport()
+	os.Exit(denied.Exit(m.Run(), os.Stderr))
 }

@@ -15,8 +15,8 @@ import (
 
 // TestMain lets tests start the whole program as a process of its own.
 func TestMain(m *testing.M) {
-	seam.DenyDefaultTransport()
-	os.Exit(script.Main(m, Process))
+	denied := seam.DenyDefaultTransport()
+	os.Exit(denied.Exit(script.Main(m, Process), os.Stderr))
 }
 
 // A world is a folder, an environment and a clock in which commands run one after

@@ -8,6 +8,6 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	seam.DenyDefaultTransport()
-	os.Exit(m.Run())
+	denied := seam.DenyDefaultTransport()
+	os.Exit(denied.Exit(m.Run(), os.Stderr))
 }
