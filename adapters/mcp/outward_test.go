@@ -123,28 +123,36 @@ type way struct {
 
 func ways() []way {
 	return []way{
-		{"memory", func(t *testing.T, d *deeds) sdk.Transport {
-			client, server := sdk.NewInMemoryTransports()
-			go func() { _ = newTheatre(d).Run(t.Context(), server) }()
-			return client
-		}},
+		{"memory", func(t *testing.T, d *deeds) sdk.Transport { return openWith(t, "memory", newTheatre(d)) }},
 		{"stdio", func(_ *testing.T, _ *deeds) sdk.Transport {
 			cmd := exec.Command(os.Args[0], "-test.run=^$")
 			cmd.Env = append(os.Environ(), asServer+"=1")
 			return &sdk.CommandTransport{Command: cmd}
 		}},
-		{"http", func(t *testing.T, d *deeds) sdk.Transport {
-			l, err := net.Listen("tcp", "127.0.0.1:0")
-			if err != nil {
-				t.Skip("no loopback: ", err)
-			}
-			theatre := newTheatre(d)
-			srv := &http.Server{Handler: sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return theatre }, nil)}
-			go func() { _ = srv.Serve(l) }()
-			t.Cleanup(func() { _ = srv.Close() })
-			return &sdk.StreamableClientTransport{Endpoint: "http://" + l.Addr().String(), HTTPClient: &http.Client{Transport: &http.Transport{}}}
-		}},
+		{"http", func(t *testing.T, d *deeds) sdk.Transport { return openWith(t, "http", newTheatre(d)) }},
 	}
+}
+
+// openWith leads to a server in this process.
+func openWith(t *testing.T, how string, s *sdk.Server, options ...sdk.StreamableHTTPOptions) sdk.Transport {
+	t.Helper()
+	if how == "memory" {
+		client, server := sdk.NewInMemoryTransports()
+		go func() { _ = s.Run(t.Context(), server) }()
+		return client
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Skip("no loopback: ", err)
+	}
+	o := &sdk.StreamableHTTPOptions{}
+	for _, given := range options {
+		*o = given
+	}
+	srv := &http.Server{Handler: sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return s }, o)}
+	go func() { _ = srv.Serve(l) }()
+	t.Cleanup(func() { _ = srv.Close() })
+	return &sdk.StreamableClientTransport{Endpoint: "http://" + l.Addr().String(), HTTPClient: &http.Client{Transport: &http.Transport{}}}
 }
 
 // A visit is what a client sees of the theatre.

@@ -56,16 +56,22 @@ func (p *player) nearest(q *question) []int {
 	p.near.once.Do(func() { p.near.build(p.cassette) })
 	text := cassette.Quote(q.masked)
 	lane := cassette.Quote([]byte(q.lane))
-	best := make([]candidate, 0, candidates+1)
+	// Messages of MCP begin alike, whatever they ask: more of them are looked at, and
+	// compare prefers those with the same method.
+	most := candidates
+	if q.kind != kindHTTP {
+		most = 8 * candidates
+	}
+	best := make([]candidate, 0, most+1)
 	for i, body := range p.near.bodies {
 		c := candidate{episode: i, lane: bytes.Equal(p.near.lanes[i], lane)}
-		if len(best) == candidates && !best[candidates-1].mayYield(c, body, text) {
+		if len(best) == most && !best[most-1].mayYield(c, body, text) {
 			continue
 		}
 		c.shared, c.unused = commonPrefix(body, text), !p.wasUsed(i)
-		if at, _ := slices.BinarySearchFunc(best, c, candidate.order); at < candidates {
+		if at, _ := slices.BinarySearchFunc(best, c, candidate.order); at < most {
 			best = slices.Insert(best, at, c)
-			best = best[:min(len(best), candidates)]
+			best = best[:min(len(best), most)]
 		}
 	}
 	out := make([]int, len(best))
@@ -136,13 +142,14 @@ func commonPrefix(a, b []byte) int {
 type comparison struct {
 	episode  int
 	lane     bool
+	url      bool // the same one, or it does not matter
 	unused   bool
 	messages int // equal ones at the beginning
 	differ
 }
 
 func (c *comparison) less(o *comparison) int {
-	return cmp.Or(boolDesc(c.lane, o.lane), cmp.Compare(o.messages, c.messages), cmp.Compare(c.size, o.size), boolDesc(c.unused, o.unused), cmp.Compare(c.episode, o.episode))
+	return cmp.Or(boolDesc(c.lane, o.lane), boolDesc(c.url, o.url), cmp.Compare(o.messages, c.messages), cmp.Compare(c.size, o.size), boolDesc(c.unused, o.unused), cmp.Compare(c.episode, o.episode))
 }
 
 func (p *player) compare(q *question, i int) *comparison {
@@ -150,7 +157,7 @@ func (p *player) compare(q *question, i int) *comparison {
 	if err != nil {
 		return nil // a damaged line is no neighbour; verify reports it
 	}
-	c := &comparison{episode: i, lane: e.Lane == q.lane, unused: !p.wasUsed(i)}
+	c := &comparison{episode: i, lane: e.Lane == q.lane, url: q.kind == kindHTTP || e.Request.URL == q.url, unused: !p.wasUsed(i)}
 	c.text("lane", e.Lane, q.lane)
 	c.text("method", e.Request.Method, q.method)
 	c.text("url", e.Request.URL, q.url)
