@@ -9,7 +9,7 @@ import (
 // A Kind is what goes wrong.
 type Kind string
 
-// The kinds. In place of an answer come Status, Timeout and Refused: the call never
+// The kinds. In place of an answer come Status, Timeout, Refused and Exit: the call never
 // gets to the seam, and its episode is there for the next attempt. The others spend
 // the episode, and change how it arrives.
 const (
@@ -21,17 +21,18 @@ const (
 	Slow     Kind = "slow"     // time passes before each chunk
 	Garbage  Kind = "garbage"  // noise in place of the bytes, from some byte on
 	Rechunk  Kind = "rechunk"  // the same bytes, cut elsewhere
+	Exit     Kind = "exit"     // a command that ends with a status, in place of its outcome
 )
 
 // instead reports whether the kind takes the place of an answer.
-func (k Kind) instead() bool { return k == Status || k == Timeout || k == Refused }
+func (k Kind) instead() bool { return k == Status || k == Timeout || k == Refused || k == Exit }
 
 // A Fault is one thing that goes wrong with one call, or with all of some.
 type Fault struct {
 	Where Where
 	Kind  Kind
 
-	Code       int           // Status: 400 to 599
+	Code       int           // Status: 400 to 599; Exit: 1 to 255
 	RetryAfter time.Duration // Status: when to come back; 0 is not said
 	For        time.Duration // Timeout: until it is given up; Slow: before each chunk
 	Chunks     int           // Reset: how many arrive
@@ -117,6 +118,7 @@ func (f Fault) String() string {
 	set("chunk", f.Chunks, f.Kind == Reset)
 	set("bytes", f.Bytes, f.Kind == Truncate || f.Kind == Garbage && f.Bytes > 0)
 	set("seed", f.Seed, f.Kind == Garbage || f.Kind == Rechunk)
+	set("code", f.Code, f.Kind == Exit)
 	set("max", f.Max, f.Kind == Rechunk)
 	return b.String()
 }

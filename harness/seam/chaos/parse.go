@@ -34,9 +34,10 @@ var settings = map[Kind]struct{ may, must []string }{
 	Slow:     {must: []string{"by"}},
 	Garbage:  {may: []string{"bytes", "seed"}},
 	Rechunk:  {may: []string{"max"}, must: []string{"seed"}},
+	Exit:     {must: []string{"code"}},
 }
 
-const grammar = "write: WHERE STATUS [retry-after=1s] | timeout [after=1m] | refused | reset chunk=N | truncate bytes=N | slow 50ms | garbage [bytes=N] [seed=N] | rechunk seed=N [max=N]; " +
+const grammar = "write: WHERE STATUS [retry-after=1s] | timeout [after=1m] | refused | reset chunk=N | truncate bytes=N | slow 50ms | garbage [bytes=N] [seed=N] | rechunk seed=N [max=N] | exit code=N; " +
 	"WHERE is 3, *, LANE@3 or https://*/v1/messages@3"
 
 // Parse reads one fault: "3 429 retry-after=1s", "writer@1 reset chunk=5".
@@ -147,10 +148,10 @@ func (f *Fault) defaults() {
 }
 
 func (f *Fault) set(name, value string) *fault.Error {
-	number := func(low int, to *int) *fault.Error {
+	number := func(low, high int, to *int) *fault.Error {
 		n, err := strconv.Atoi(value)
-		if err != nil || n < low || n > maxBytes || value[0] == '+' {
-			return bad("%s=%q is not a number from %d to %d", name, value, low, maxBytes)
+		if err != nil || n < low || n > high || value[0] == '+' {
+			return bad("%s=%q is not a number from %d to %d", name, value, low, high)
 		}
 		*to = n
 		return nil
@@ -169,11 +170,13 @@ func (f *Fault) set(name, value string) *fault.Error {
 	case "after", "by":
 		return wait(&f.For)
 	case "chunk":
-		return number(0, &f.Chunks)
+		return number(0, maxBytes, &f.Chunks)
 	case "bytes":
-		return number(0, &f.Bytes)
+		return number(0, maxBytes, &f.Bytes)
+	case "code":
+		return number(1, 255, &f.Code)
 	case "max":
-		return number(1, &f.Max)
+		return number(1, maxBytes, &f.Max)
 	}
 	seed, err := strconv.ParseUint(value, 10, 64)
 	if err != nil {

@@ -74,8 +74,8 @@ func (p *Plan) Add(f Fault) error {
 	return nil
 }
 
-// take numbers a call and is what is planned for it.
-func (p *Plan) take(lane, url string) ([]*planned, error) {
+// take numbers a call and is what is planned for it, of the kinds that its door knows.
+func (p *Plan) take(lane, url string, kinds ...Kind) ([]*planned, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if len(p.calls) == maxCalls {
@@ -91,7 +91,11 @@ func (p *Plan) take(lane, url string) ([]*planned, error) {
 		f.seen++
 		if f.Where.N == 0 || f.Where.N == f.seen {
 			f.met = len(p.calls)
-			hit = append(hit, f)
+			if slices.Contains(kinds, f.Kind) {
+				hit = append(hit, f)
+			} else {
+				f.short = fmt.Sprintf("call %d is %q, for which %s is nothing", f.met, url, f.Kind)
+			}
 		}
 	}
 	return hit, nil

@@ -41,7 +41,7 @@ type overlay struct {
 
 // RoundTrip implements http.RoundTripper.
 func (o *overlay) RoundTrip(req *http.Request) (*http.Response, error) {
-	hit, err := o.plan.take(seam.LaneOf(req.Context()), req.URL.String())
+	hit, err := o.plan.take(seam.LaneOf(req.Context()), req.URL.String(), Status, Timeout, Refused, Reset, Truncate, Slow, Garbage, Rechunk)
 	if err != nil {
 		closeBody(req)
 		return nil, err
@@ -70,7 +70,7 @@ func (o *overlay) answer(req *http.Request, f Fault) (*http.Response, error) {
 		}
 		return nil, &timeoutError{f.For}
 	case Refused:
-		return nil, &net.OpError{Op: "dial", Net: "tcp", Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}
+		return nil, refusedError()
 	}
 	body := errorBody(f.Code)
 	h := http.Header{"Content-Type": {"application/json"}}
@@ -121,6 +121,10 @@ var _ net.Error = (*timeoutError)(nil)
 func (e *timeoutError) Error() string   { return fmt.Sprintf("no answer came within %s", e.after) }
 func (e *timeoutError) Timeout() bool   { return true }
 func (e *timeoutError) Temporary() bool { return true }
+
+func refusedError() error {
+	return &net.OpError{Op: "dial", Net: "tcp", Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}
+}
 
 func resetError() error {
 	return &net.OpError{Op: "read", Net: "tcp", Err: os.NewSyscallError("read", syscall.ECONNRESET)}
