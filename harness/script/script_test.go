@@ -141,6 +141,9 @@ func TestScriptsThatMustFail(t *testing.T) {
 		{"panic", "# x\nprog panic\n", "panic: lost"},
 		{"no cassette", "# x\ncassette a/b\n", "record it with: make record"},
 		{"cassette outside", "# x\ncassette ../../b\n", "usage: cassette"},
+		{"no fault", "# x\ncassette a/b\n[replay] fault 1 200\n", `line 3: chaos.parse: status "200"`},
+		{"a lane in a comment", "# x\ncassette a/b\nfault writer#1 429\n", "line 3: chaos.parse: "},
+		{"a fault over nothing", "# x\nfault 1 500\n", "line 2: fault: no cassette"},
 		{"no golden", "# x\nprog a\ngolden g\n", "write it with: make update"},
 		{"bad time", "# x\nclock tomorrow\n", `"tomorrow" is not a time`},
 		{"stdout", "# x\nprog a\nstdout b\n", "no match"},
@@ -249,6 +252,38 @@ func TestRecordThenReplay(t *testing.T) {
 		}
 		execute(t, root, true)
 	})
+}
+
+// A fault is laid over the cassette, leaves it as it is, and must fire.
+func TestFaults(t *testing.T) {
+	root := write(t, map[string]string{"scenarios/a/one.txtar": scenarioHi, "scenarios/a/one.upstream.yaml": upstreamHi})
+	file := filepath.Join(root, "..", "cassettes", "a", "one.yaml")
+	execute(t, root, true)
+	first, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct{ text, want string }{
+		{"# x\nfault 1 503\ncassette a/one\nfault 2 slow 1s\n! prog ask hi\nstdout 'HTTP 503'\nprog ask hi\nstdout there\n", ""},
+		{"# x\ncassette a/one\nfault 2 503\nprog ask hi\n", `fault "2 503" never fired: 1 such calls were made, 1 in all`},
+		{"# x\ncassette a/one\nprog ask hi\nfault 1 503\n", `fault "1 503" comes too late`},
+	} {
+		if err := os.WriteFile(filepath.Join(root, "a", "one.txtar"), []byte(tt.text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		for _, record := range []bool{true, false} {
+			o := options(root)
+			o.Record = record
+			var out bytes.Buffer
+			res, err := script.Execute(o, "", &out)
+			if err != nil || (res.Failed == 0) != (tt.want == "") || !strings.Contains(out.String(), tt.want) {
+				t.Errorf("%q, record %v: %+v, %v\n%s", tt.text, record, res, err, out.String())
+			}
+			if now, err := os.ReadFile(file); err != nil || !bytes.Equal(now, first) {
+				t.Errorf("%q, record %v: the cassette is another, %v", tt.text, record, err)
+			}
+		}
+	}
 }
 
 // TestMissFails is the rule that a miss cannot be swallowed: not by a program that

@@ -23,6 +23,7 @@ import (
 	"github.com/soundstage-dev/soundstage/harness/fault"
 	"github.com/soundstage-dev/soundstage/harness/redact"
 	"github.com/soundstage-dev/soundstage/harness/seam"
+	"github.com/soundstage-dev/soundstage/harness/seam/chaos"
 	"github.com/soundstage-dev/soundstage/harness/upstream"
 )
 
@@ -47,6 +48,7 @@ type settings struct {
 	root        string
 	env         map[string]string
 	script      string
+	faults      []string
 	allowUnused bool
 }
 
@@ -91,6 +93,7 @@ type Stage struct {
 	clock    clock.Clock
 	env      map[string]string
 	upstream *upstream.Server
+	faults   *chaos.Plan
 	file     string
 	tb       testing.TB
 }
@@ -121,6 +124,7 @@ func ForTest(t testing.TB, name string, options ...Option) *Stage {
 		s.seam.Mode, s.seam.Replace, s.seam.Continue = seam.Record, true, env[EnvContinue] == "1"
 		stage.provider(&s)
 	}
+	stage.lay(&s)
 	opened, err := seam.Open(s.seam)
 	if err != nil {
 		t.Fatalf("cassette %q: %v\n%s", name, err, fault.HintOf(err))
@@ -187,6 +191,9 @@ func (s *Stage) finish(allowUnused bool) {
 			t.Errorf("%v\n%s", err, fault.HintOf(err))
 		}
 		return // what was not asked for follows from that
+	}
+	if err := s.faults.Done(); err != nil && !t.Failed() {
+		t.Error(err)
 	}
 	if unused := s.Unused(); len(unused) > 0 && !allowUnused && !t.Failed() {
 		t.Errorf("cassette %q: %d episodes were not asked for: %v", s.Name(), len(unused), unused)

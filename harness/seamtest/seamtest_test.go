@@ -77,6 +77,9 @@ func TestForTest(t *testing.T) {
 		{name: "unused", cassette: "a/b", bodies: []string{`{"a":1}`}, want: "1 episodes were not asked for: [1]"},
 		{name: "unused allowed", cassette: "a/b", options: []seamtest.Option{seamtest.AllowUnused()}},
 		{name: "miss", cassette: "a/b", bodies: []string{`{"a":1}`, `{"a":3}`}, want: "/a: recorded 2, sent 3"},
+		{name: "a fault", cassette: "a/b", bodies: []string{`{"a":1}`, `{"a":1}`, `{"a":2}`}, options: []seamtest.Option{seamtest.Faults("1 429 retry-after=1s", "* rechunk seed=1")}},
+		{name: "a fault that does not fire", cassette: "a/b", bodies: []string{`{"a":1}`, `{"a":2}`}, options: []seamtest.Option{seamtest.Faults("3 500")}, want: `fault "3 500" never fired`},
+		{name: "no fault", cassette: "a/b", options: []seamtest.Option{seamtest.Faults("1 200")}, want: `status "200"`},
 		{name: "record another", record: "x/y", cassette: "a/b", bodies: []string{`{"a":1}`, `{"a":2}`}},
 		{name: "the world in CI", record: "1", cassette: "a/b", options: []seamtest.Option{seamtest.Upstream(&http.Transport{}, cassette.Live)}, want: "CI is set"},
 	}

@@ -102,6 +102,9 @@ func parseWhere(s string) (Where, *fault.Error) {
 	}
 	n, err := strconv.Atoi(ordinal)
 	if err != nil || n < 1 || n > maxOrdinal || ordinal[0] == '+' {
+		if strings.ContainsRune(s, '#') {
+			return w, bad("%q names no call: a # begins a comment in a scenario, write %q", s, strings.Replace(s, "#", "@", 1))
+		}
 		return w, bad("%q is not the number of a call, 1 to %d, or *", ordinal, maxOrdinal)
 	}
 	w.N = n

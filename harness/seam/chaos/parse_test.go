@@ -25,6 +25,8 @@ func TestParse(t *testing.T) {
 		{"* rechunk seed=7", "* rechunk seed=7 max=32", ""},
 		{"* rechunk seed=18446744073709551615 max=1", "* rechunk seed=18446744073709551615 max=1", ""},
 
+		{"exec://git@1 exit code=128", "exec://git@1 exit code=128", ""},
+
 		{"", "", "needs a call"},
 		{"3", "", "needs a call"},
 		{"0 429", "", `"0" is not the number of a call`},
@@ -48,6 +50,8 @@ func TestParse(t *testing.T) {
 		{"1 truncate bytes=67108865", "", "not a number"},
 		{"1 slow", "", `slow needs a value`},
 		{"1 slow 50", "", "not a time"},
+		{"1 exit", "", `exit needs a value`},
+		{"1 exit code=0", "", "not a number from 1 to 255"},
 		{"1 rechunk", "", `rechunk needs a value for "seed"`},
 		{"1 rechunk seed=-1", "", "not a seed"},
 		{"1 rechunk seed=1 max=0", "", "not a number"},
