@@ -39,5 +39,7 @@ func results() map[string]reflect.Type {
 		"cassette diff":     reflect.TypeFor[cassetteDiff](),
 		"cassette stats":    reflect.TypeFor[cassetteStats](),
 		"cassette textconv": reflect.TypeFor[textconvResult](),
+		"cassette merge":    reflect.TypeFor[cassetteMerged](),
+		"cassette review":   reflect.TypeFor[cassetteReview](),
 	}
 }
