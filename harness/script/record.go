@@ -151,6 +151,14 @@ func (s *Script) real(o *seam.Options, t *tape) error {
 	if err := o.Allowed(); err != nil {
 		return err
 	}
+	o.Redactor = s.careful(w)
+	var err error
+	o.Transport, err = w.Transport()
+	return err
+}
+
+// careful knows the person's secrets too.
+func (s *Script) careful(w *World) *redact.Redactor {
 	env := s.Environ()
 	home := env["HOME"]
 	for k, v := range w.Env {
@@ -158,10 +166,7 @@ func (s *Script) real(o *seam.Options, t *tape) error {
 			env[k] = v
 		}
 	}
-	o.Redactor = redact.New(redact.Options{Env: env, Home: home, Work: s.work})
-	var err error
-	o.Transport, err = w.Transport()
-	return err
+	return redact.New(redact.Options{Env: env, Home: home, Work: s.work})
 }
 
 // closeTapes commits recordings, and is the first miss that the script did not

@@ -79,6 +79,9 @@ func (s *Script) outside(name, file string) error {
 	o := s.seamOptions(name, file)
 	s.overlay(&o, t.faults)
 	o.Mode = seam.Replay
+	if w := s.cfg.recording.World; w != nil {
+		o.Redactor = s.careful(w)
+	}
 	if err := s.cfg.outside(name, &o); err != nil {
 		return err
 	}

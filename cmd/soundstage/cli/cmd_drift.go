@@ -15,6 +15,7 @@ import (
 	"github.com/soundstage-dev/soundstage/harness/fault"
 	"github.com/soundstage-dev/soundstage/harness/script"
 	"github.com/soundstage-dev/soundstage/harness/seam"
+	"github.com/soundstage-dev/soundstage/harness/upstream"
 )
 
 // codeDrift says that the provider no longer says what is recorded.
@@ -81,12 +82,6 @@ func (a *app) drift(ctx context.Context, patterns []string, f driftFlags) error 
 	if err != nil {
 		return err
 	}
-	h, err := a.bare(ctx)
-	if err != nil {
-		return err
-	}
-	defer h.close()
-	h.cfg.Model = defaultModel
 	dir, err := os.MkdirTemp(a.doors.Env["TMPDIR"], "soundstage-drift-")
 	if err != nil {
 		return fault.Wrap(err, fault.Internal, "drift", "make a folder for today's answers")
@@ -94,7 +89,7 @@ func (a *app) drift(ctx context.Context, patterns []string, f driftFlags) error 
 	defer os.RemoveAll(dir) //nolint:errcheck // what is left is in the folder for such things
 	var out driftResult
 	for _, name := range names {
-		rows, err := a.driftOf(h, name, dir, f)
+		rows, err := a.driftOf(name, dir, f)
 		if err != nil {
 			return err
 		}
@@ -116,16 +111,18 @@ func (a *app) drift(ctx context.Context, patterns []string, f driftFlags) error 
 }
 
 // driftOf runs one scenario with somebody else in the place of its cassettes.
-func (a *app) driftOf(h *house, name, dir string, f driftFlags) ([]driftRow, error) {
+func (a *app) driftOf(name, dir string, f driftFlags) ([]driftRow, error) {
 	var (
 		takes   []take
 		refused error
 	)
 	o := scenario.Options(a.again().Main)
 	o.Root, o.Cassettes = a.path(scenariosDir), a.path(cassettesDir)
+	world := a.world()
+	o.Recording.World = world // for its secrets
 	o.Outside = func(opened string, s *seam.Options) error {
 		t := take{opened, s.Cassette, filepath.Join(dir, filepath.FromSlash(name), fmt.Sprintf("%d.yaml", len(takes)))}
-		if refused = a.instead(h, s, t, f); refused != nil {
+		if refused = a.instead(s, world, t, f); refused != nil {
 			return refused
 		}
 		takes = append(takes, t)
@@ -151,7 +148,7 @@ func (a *app) driftOf(h *house, name, dir string, f driftFlags) ([]driftRow, err
 }
 
 // instead makes a recording of what was to be a replay.
-func (a *app) instead(h *house, s *seam.Options, t take, f driftFlags) (err error) {
+func (a *app) instead(s *seam.Options, w *script.World, t take, f driftFlags) (err error) {
 	c, err := cassette.Open(t.recorded)
 	if err != nil {
 		return err
@@ -161,16 +158,21 @@ func (a *app) instead(h *house, s *seam.Options, t take, f driftFlags) (err erro
 	if err := os.MkdirAll(filepath.Dir(t.today), 0o700); err != nil {
 		return err
 	}
-	s.Mode, s.Cassette, s.Origin = seam.Record, t.today, cassette.Live
-	s.KeepErrors = f.upstream != "" // a script means its errors
-	s.CI, s.AllowLive = isSet(a.doors.Env[envCI]), a.doors.Env[envLive] == "1"
-	if f.live {
-		s.Clock = a.doors.Clock
-		if err := s.Allowed(); err != nil {
+	s.Mode, s.Cassette = seam.Record, t.today
+	if f.upstream != "" {
+		said, err := upstream.Load(a.path(f.upstream))
+		if err != nil {
 			return err
 		}
+		s.Origin, s.KeepErrors = cassette.Scripted, true // a script means its errors
+		s.Transport = upstream.NewTransport(upstream.New(said))
+		return nil
 	}
-	s.Transport, s.Origin, err = a.outside(h, f.upstream)
+	s.Origin, s.Clock, s.CI, s.AllowLive = cassette.Live, w.Clock, w.CI, w.AllowLive
+	if err := s.Allowed(); err != nil {
+		return err
+	}
+	s.Transport, err = w.Transport()
 	return err
 }
 
