@@ -176,6 +176,7 @@ func TestOutputsFitTheirSchemas(t *testing.T) {
 		{"import", "", "bea.json"},
 		{"trace show", "", ""},
 		{"doctor", "", "--rebuild"},
+		{"ledger", "", "--by model"},
 		{"piece show", "", "character/ada"},
 		{"piece history", "", "character/ada"},
 		{"piece restore", "", "character/ada 1"},

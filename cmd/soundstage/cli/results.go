@@ -29,6 +29,7 @@ func results() map[string]reflect.Type {
 		"cassette show":     reflect.TypeFor[cassetteShow](),
 		"cassette verify":   reflect.TypeFor[cassetteVerified](),
 		"cassette import":   reflect.TypeFor[cassetteImported](),
+		"ledger":            reflect.TypeFor[ledgerResult](),
 		"trace show":        reflect.TypeFor[traceShow](),
 		"doctor":            reflect.TypeFor[doctorResult](),
 		"version":           reflect.TypeFor[versionResult](),
