@@ -12,8 +12,10 @@ import (
 
 var cases = []report.Case{
 	{Name: "content/rename", File: "scenarios/content/rename.txtar", Took: 1500 * time.Millisecond},
-	{Name: "content/broken", File: "scenarios/content/broken.txtar", Line: 7, Failed: true, Took: time.Millisecond,
-		Log: "# why <it> matters\n> stdout \x1b[31m100%\r\nFAIL: /x/scenarios/content/broken.txtar:7: no match for `a]]>b`\n"},
+	{
+		Name: "content/broken", File: "scenarios/content/broken.txtar", Line: 7, Failed: true, Took: time.Millisecond,
+		Log: "# why <it> matters\n> stdout \x1b[31m100%\r\nFAIL: /x/scenarios/content/broken.txtar:7: no match for `a]]>b`\n",
+	},
 	{Name: "mcp/later", File: "scenarios/mcp/later.txtar", Skipped: true, Log: "no such program here\n"},
 }
 
