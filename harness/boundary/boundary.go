@@ -76,9 +76,8 @@ type guard struct {
 
 // Guard puts the boundary in front of next.
 func Guard(o Options, next http.Handler) (http.Handler, error) {
-	if o.Token != "" && len(o.Token) < MinToken {
-		return nil, fault.New(CodeShort, "boundary.guard", "the token has %d characters, fewer than %d", len(o.Token), MinToken).
-			WithHint("take a long random one")
+	if err := checkToken(o.Token); err != nil {
+		return nil, err
 	}
 	if o.MaxBody <= 0 {
 		o.MaxBody = DefaultBody
@@ -90,6 +89,14 @@ func Guard(o Options, next http.Handler) (http.Handler, error) {
 		o.Refuse = WriteError
 	}
 	return &guard{o: o, token: sha256.Sum256([]byte(o.Token)), next: next}, nil
+}
+
+func checkToken(token string) error {
+	if token != "" && len(token) < MinToken {
+		return fault.New(CodeShort, "boundary.token", "the token has %d characters, fewer than %d", len(token), MinToken).
+			WithHint("take a long random one")
+	}
+	return nil
 }
 
 // ServeHTTP implements http.Handler.

@@ -29,6 +29,9 @@ func Listen(ctx context.Context, address, token string) (net.Listener, error) {
 	if err != nil {
 		return nil, fault.Wrap(err, CodeListen, op, "address %q", address).WithHint("write it like 127.0.0.1:0")
 	}
+	if err := checkToken(token); err != nil {
+		return nil, err
+	}
 	if token == "" && !Loopback(host) {
 		return nil, fault.New(CodeListen, op, "address %q is reached by other machines, and there is no token", address).
 			WithHint("listen on 127.0.0.1, or set a token")

@@ -39,7 +39,7 @@ func ParseUpstreams(specs []string) (Upstreams, error) {
 		}
 		base, err := url.Parse(strings.TrimRight(raw, "/"))
 		if err != nil || (base.Scheme != "http" && base.Scheme != "https") || base.Host == "" || base.User != nil || base.RawQuery != "" || base.Fragment != "" {
-			return u, fault.New(fault.Invalid, "proxy.upstream", "upstream %q is no http URL without credentials and query", spec).
+			return u, fault.New(fault.Invalid, "proxy.upstream", "upstream %q is no http URL without credentials and query", shown(spec, base)).
 				WithHint("write NAME=https://host/path, or a URL alone for all providers; keys come with the requests")
 		}
 		switch {
@@ -55,6 +55,14 @@ func ParseUpstreams(specs []string) (Upstreams, error) {
 		}
 	}
 	return u, nil
+}
+
+// shown is what a person gave, without the credentials that it should not hold.
+func shown(spec string, base *url.URL) string {
+	if base == nil || base.User == nil && base.RawQuery == "" {
+		return spec
+	}
+	return base.Scheme + "://…@" + base.Host
 }
 
 // Names are all endpoints, as the first part of a path.

@@ -35,5 +35,8 @@ func Readme[X any](o Options[X], intro string) []byte {
 	fmt.Fprintf(&b, "\ntestscript's own words work too: %s.\n", "`"+strings.Join(builtin, "` `")+"`")
 	b.WriteString("A leading `!` turns a word's expectation round; `[cond]` before a word runs it on that condition only:\n" +
 		"`[replay]` leaves it out while recording, where a trace names another mode.\n")
+	for _, name := range slices.Sorted(maps.Keys(o.Conditions)) {
+		fmt.Fprintf(&b, "`[%s]` holds %s.\n", o.Conditions[name].spelled(name), o.Conditions[name].Help)
+	}
 	return b.Bytes()
 }

@@ -78,12 +78,7 @@ func params[X any](o Options[X], a area) testscript.Params {
 	return testscript.Params{
 		Files: a.files, Cmds: cmds, UpdateScripts: o.Update,
 		RequireExplicitExec: true, RequireUniqueNames: true,
-		Condition: func(name string) (bool, error) {
-			if name != "replay" {
-				return false, fmt.Errorf("there is no condition %q; there is replay", name)
-			}
-			return !o.Record && o.Outside == nil, nil
-		},
+		Condition: func(name string) (bool, error) { return condition(o, name) },
 		Setup: func(env *testscript.Env) error {
 			s, err := setup(env, cfg, a.name, o.Env, flags)
 			if err != nil {

@@ -34,6 +34,8 @@ type Options[X any] struct {
 	Program   string // the word that runs Main
 	Main      func(Doors) int
 	Commands  map[string]Command[X]
+	// Conditions are asked as [name:argument], by name.
+	Conditions map[string]Condition
 	// New makes the caller's value at the start of each script; nil leaves it zero.
 	New func(*Script) X
 	// Update rewrites goldens and files of cmp in place of failing.
@@ -156,6 +158,10 @@ func (s *Script) Logf(format string, args ...any) { s.ts.Logf(format, args...) }
 
 // Fatalf fails the script and does not return.
 func (s *Script) Fatalf(format string, args ...any) { s.ts.Fatalf(format, args...) }
+
+// Exec runs another program in the script's folder with the script's environment, and
+// keeps what it prints as the last output. Its error is a bad end of the program.
+func (s *Script) Exec(program string, args ...string) error { return s.ts.Exec(program, args...) }
 
 // Check fails the script if err is not nil.
 func (s *Script) Check(err error) {

@@ -18,11 +18,11 @@ var clientPresets = []Preset{
 				At: []string{"/messages/*/content", "/messages/*/content/*/content"},
 			},
 			{
-				Do: Mask, Why: "the day on which it runs", Find: `Today's date is \d{4}-\d{2}-\d{2}`, Put: `Today's date is $$DATE`,
+				Do: Mask, Why: "the day on which it runs, in full and with --bare", Find: `(?m)(Today's date is |^Date: )\d{4}-\d{2}-\d{2}`, Put: `$1$$DATE`,
 				At: claudeText,
 			},
 			{
-				Do: Mask, Why: "the folder in which it runs", Find: `(?m)((?:Primary w|W)orking directory: ).*$`, Put: `$1$$DIR`,
+				Do: Mask, Why: "the folder in which it runs, in full and with --bare", Find: `(?m)((?:Primary w|W)orking directory: |^CWD: ).*$`, Put: `$1$$DIR`,
 				At: claudeText,
 			},
 			{
@@ -49,7 +49,11 @@ var clientPresets = []Preset{
 				At: codexText,
 			},
 			{
-				Do: Mask, Why: "the folder in which it runs", Find: `<cwd>[^<]*</cwd>`, Put: `<cwd>$$DIR</cwd>`,
+				Do: Mask, Why: "the folder in which it runs", Find: `<(cwd|root)>[^<]*<`, Put: `<$1>$$DIR<`,
+				At: codexText,
+			},
+			{
+				Do: Mask, Why: "the home folder, where its skills lie", Find: "`[^`\\s]*/\\.codex/", Put: "`$$$$CODEX/",
 				At: codexText,
 			},
 		},
@@ -84,6 +88,10 @@ var clientPresets = []Preset{
 		Rules: []Rule{
 			{
 				Do: Mask, Why: "the day on which it runs", Find: `(Today's date is )[A-Z][a-z]+, [A-Z][a-z]+ \d{1,2}, \d{4}`, Put: `$1$$DATE`,
+				At: geminiText,
+			},
+			{
+				Do: Mask, Why: "its temporary folder: the home folder, and the work folder's own name", Find: "[^\\s`\"']*/\\.gemini/tmp/[^/\\s`\"']+", Put: `$$TMP`,
 				At: geminiText,
 			},
 		},

@@ -27,8 +27,23 @@ var presetSame = []presetCase{
 	},
 	{
 		"day and folder", "claude-code/1",
-		`{"system":[{"type":"text","text":"memory in /home/a/.claude/projects/-tmp-a-b/memory/"}],"messages":[{"role":"system","content":"Primary working directory: /tmp/a b\nToday's date is 2026-11-30. Go on."}]}`,
+		`{"system":[{"type":"text","text":"memory in /h/a/.claude/projects/-tmp-a-b/memory/"}],"messages":[{"role":"system","content":"Primary working directory: /tmp/a b\nToday's date is 2026-11-30. Go on."}]}`,
 		`{"system":[{"type":"text","text":"memory in /x/.claude/projects/-y/memory/"}],"messages":[{"role":"system","content":[{"type":"text","text":"Primary working directory: /y\nToday's date is 2027-01-01. Go on."}]}]}`,
+	},
+	{
+		"day and folder with --bare", "claude-code/1",
+		`{"system":[{"type":"text","text":"CWD: /a\nDate: 2026-11-30"}]}`,
+		`{"system":[{"type":"text","text":"CWD: /b\nDate: 2027-01-01"}]}`,
+	},
+	{
+		"where skills lie", "codex/1",
+		"{\"input\":[{\"content\":[{\"text\":\"- `r0` = `/a/.codex/skills/.system`\\n<root>/a</root>\"}]}]}",
+		"{\"input\":[{\"content\":[{\"text\":\"- `r0` = `/b/.codex/skills/.system`\\n<root>/b</root>\"}]}]}",
+	},
+	{
+		"its temporary folder", "gemini-cli/1",
+		"{\"contents\":[{\"parts\":[{\"text\":\"memory (`/a/.gemini/tmp/project/memory/MEMORY.md`)\"}]}]}",
+		"{\"contents\":[{\"parts\":[{\"text\":\"memory (`/b/.gemini/tmp/other/memory/MEMORY.md`)\"}]}]}",
 	},
 	{
 		"who and where", "claude-code/1",
@@ -67,6 +82,7 @@ var presetOther = []presetCase{
 	{"a tool's description", "claude-code/1", `{"tools":[{"name":"t","description":"a"}]}`, `{"tools":[{"name":"t","description":"b"}]}`},
 	{"two texts are not one", "claude-code/1", `{"messages":[{"content":[{"type":"text","text":"ab"}]}]}`, `{"messages":[{"content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]}]}`},
 	{"a part with citations is no plain text", "claude-code/1", `{"messages":[{"content":[{"type":"text","text":"a","citations":[1]}]}]}`, `{"messages":[{"content":"a"}]}`},
+	{"a date within a line", "claude-code/1", `{"messages":[{"content":"The Date: 2026-11-30"}]}`, `{"messages":[{"content":"The Date: 2026-12-01"}]}`},
 	{"a picture", "claude-code/1", `{"messages":[{"content":[{"type":"image","text":"a"}]}]}`, `{"messages":[{"content":"a"}]}`},
 	{"which call a result answers", "claude-code/1", `{"messages":[{"content":[{"type":"tool_use","id":"a"},{"type":"tool_use","id":"b"}]},{"content":[{"type":"tool_result","tool_use_id":"a"}]}]}`, `{"messages":[{"content":[{"type":"tool_use","id":"a"},{"type":"tool_use","id":"b"}]},{"content":[{"type":"tool_result","tool_use_id":"b"}]}]}`},
 	{"a date that a person wrote", "claude-code/1", `{"messages":[{"content":"Meet on 2026-11-30"}]}`, `{"messages":[{"content":"Meet on 2026-12-01"}]}`},

@@ -97,13 +97,14 @@ func (a *app) proxy(ctx context.Context, f proxyFlags) error {
 	if err != nil {
 		return err
 	}
-	s, ups, owned, err := a.proxySeam(f, client)
+	l, err := boundary.Listen(ctx, f.listen, token)
 	if err != nil {
 		return err
 	}
-	l, err := boundary.Listen(ctx, f.listen, token)
+	s, ups, owned, err := a.proxySeam(f, client)
 	if err != nil {
-		return closeSeam(s, owned, err)
+		_ = l.Close()
+		return err
 	}
 	out := proxyEvent{
 		Event: "ready", Address: "http://" + l.Addr().String(), Cassette: s.Name(), Mode: string(s.Mode()),
@@ -132,7 +133,7 @@ func (a *app) proxy(ctx context.Context, f proxyFlags) error {
 
 // proxyDone closes and says what came of it. What was missed was explained when it was.
 func (a *app) proxyDone(s *seam.Seam, owned bool, out proxyEvent, f proxyFlags, err error) error {
-	err = closeSeam(s, owned, err)
+	err = missedInShort(s, closeSeam(s, owned, err))
 	out.Event, out.Env, out.Notes = "done", nil, nil
 	out.Calls, out.Misses = len(s.Calls()), len(s.Misses())
 	for _, i := range s.Unused() {
@@ -151,6 +152,15 @@ func (a *app) proxyDone(s *seam.Seam, owned bool, out proxyEvent, f proxyFlags, 
 	}
 	return fault.New(codeUnused, "proxy", "nobody asked for %s of cassette %q: %v", count(len(out.Unused), "episode"), s.Name(), out.Unused).
 		WithHint("the client did less than when it was recorded; if that is meant: --allow-unused")
+}
+
+// missedInShort stands for a miss that was explained when it came.
+func missedInShort(s *seam.Seam, err error) error {
+	n := len(s.Misses())
+	if fault.CodeOf(err) != seam.CodeMiss || n == 0 {
+		return err
+	}
+	return fault.New(seam.CodeMiss, "proxy", "cassette %q did not hold %s", s.Name(), count(n, "request")).WithHint("record it: %s", s.Misses()[0].Command)
 }
 
 func writeReady(w io.Writer, e proxyEvent) {

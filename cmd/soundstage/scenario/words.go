@@ -29,6 +29,7 @@ import (
 type Bag struct {
 	answers []string // for the gate over MCP, first first
 	client  *client  // the running MCP server's peer
+	proxy   *served  // the running proxy
 }
 
 type (
@@ -43,6 +44,13 @@ func Options(main func(script.Doors) int) script.Options[*Bag] {
 		Program: "soundstage",
 		Main:    main,
 		New:     func(*script.Script) *Bag { return &Bag{} },
+		Conditions: map[string]script.Condition{
+			"client": {
+				Arg: "NAME", Help: "where that agent of somebody else is installed: claude-code, codex, opencode, cline, gemini (docs/howto/replay-a-real-client.md)",
+				Holds: hasClient,
+			},
+			"loopback": {Help: "where this machine's own address can be listened on", Holds: hasLoopback},
+		},
 		Commands: map[string]command{
 			"answer": {
 				Args: "apply|discard|session|nobody|decline|cancel…", Help: "Gives the person's replies at the gate, in order: to the next program, or to the running MCP server.",
@@ -51,6 +59,10 @@ func Options(main func(script.Doors) int) script.Options[*Bag] {
 			"called": {
 				Args: "[-all] TOOL…", Help: "Checks which tools the last turn (-all: the last session) called, in order.",
 				Flags: []string{"-all"}, Run: wordCalled,
+			},
+			"client": {
+				Args: "NAME [ARG…]", Help: "Runs an agent of somebody else that is installed, with what the running proxy says it needs; what it leaves running is ended.",
+				Run: wordClient,
 			},
 			"cost": {
 				Args: "AMOUNT", Help: "Checks what the studio's ledger holds, paid and saved, like $0.0042.",
@@ -67,6 +79,18 @@ func Options(main func(script.Doors) int) script.Options[*Bag] {
 			"miss": {
 				Args: "TEXT…", Help: "Checks that the last program missed the cassette, and that its explanation holds each text.",
 				Run: wordMiss,
+			},
+			"expand": {
+				Args: "FROM TO", Help: "Writes FROM to TO with $NAME and ${NAME} replaced by the script's variables.",
+				Run: wordExpand,
+			},
+			"proxy": {
+				Args: "start [ARG…] | stop", Help: "Serves a cassette to other programs, at $PROXY; a leading ! expects that it ends with an error.",
+				Run: wordProxy,
+			},
+			"replace": {
+				Args: "REGEXP TEXT FILE…", Help: "Replaces what REGEXP matches in files, in place: what may differ between two runs.",
+				Run: wordReplace,
 			},
 			"rounds": {
 				Args: "N", Help: "Checks how many model requests the last turn made.",

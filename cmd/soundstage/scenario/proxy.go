@@ -1,0 +1,92 @@
+package scenario
+
+import (
+	"bufio"
+	"encoding/json"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/soundstage-dev/soundstage/harness/script"
+)
+
+// served is a proxy that runs beside the script, in this process.
+type served struct {
+	signals chan os.Signal
+	stdout  script.Buffer
+	stderr  script.Buffer
+	done    chan int
+	read    chan struct{} // closed when all of its standard output is read
+	env     []string      // what it says a client needs
+}
+
+func wordProxy(s *state, neg bool, args []string) {
+	verb := ""
+	if len(args) > 0 {
+		verb, args = args[0], args[1:]
+	}
+	switch {
+	case verb == "start" && !neg && s.Bag.proxy == nil:
+		startProxy(s, args)
+	case verb == "start" && !neg:
+		s.Fatalf("proxy start: one runs already")
+	case verb == "stop" && len(args) == 0 && s.Bag.proxy != nil:
+		p := s.Bag.proxy
+		code := s.Bag.stopProxy()
+		s.Output(p.stdout.Bytes(), p.stderr.Bytes())
+		if (code != 0) != neg {
+			s.Fatalf("proxy stop: exit status %d\n%s", code, s.ReadFile("stderr"))
+		}
+	case verb == "stop" && s.Bag.proxy == nil:
+		s.Fatalf("proxy stop: none runs; proxy start")
+	default:
+		s.Fatalf("usage: proxy start [ARG…] | [!] proxy stop")
+	}
+}
+
+func startProxy(s *state, args []string) {
+	p := &served{signals: make(chan os.Signal, 1), done: make(chan int, 1), read: make(chan struct{})}
+	r, w := io.Pipe()
+	doors := s.Doors(append([]string{"proxy", "--json"}, args...), &p.stdout, &p.stderr)
+	doors.Stdout, doors.Signals = w, p.signals
+	go func() {
+		code := s.Main(doors)
+		_ = w.Close()
+		p.done <- code
+	}()
+	out := bufio.NewReader(r)
+	line, err := out.ReadBytes('\n')
+	go func() {
+		defer close(p.read)
+		_, _ = io.Copy(&p.stdout, out) // ends when the program does
+	}()
+	var ready struct {
+		Event, Address string
+		Env            []string
+	}
+	if err != nil || json.Unmarshal(line, &ready) != nil || ready.Event != "ready" {
+		code := <-p.done
+		s.Output(line, p.stderr.Bytes())
+		s.Fatalf("proxy start: exit status %d\n%s%s", code, line, p.stderr.Bytes())
+	}
+	p.env = ready.Env
+	s.Bag.proxy = p
+	s.Defer(func() {
+		if s.Bag.proxy == p {
+			s.Bag.stopProxy()
+		}
+	})
+	s.Setenv("PROXY", ready.Address)
+	s.Setenv("PROXY_HOST", strings.TrimPrefix(ready.Address, "http://"))
+	s.Output(line, nil)
+}
+
+// stopProxy interrupts the proxy and waits for it.
+func (b *Bag) stopProxy() int {
+	p := b.proxy
+	b.proxy = nil
+	p.signals <- os.Interrupt
+	code := <-p.done
+	<-p.read
+	return code
+}
