@@ -47,7 +47,7 @@ func (s Shard) Of(names []string) []string {
 }
 
 // cassetteLine is a line of a scenario that opens a cassette.
-var cassetteLine = regexp.MustCompile(`(?m)^[ \t]*(?:\[[^\]\n]*\][ \t]*)*cassette[ \t]+(?:-replay[ \t]+)?'?([^ \t\n#']+)`)
+var cassetteLine = regexp.MustCompile(`(?m)^[ \t]*(?:\[[^\]\n]*\][ \t]*)*cassette[ \t]+(?:-[a-z]+[ \t]+)*'?([^ \t\n#']+)`)
 
 // Touched are the names whose scenario, golden files, upstream script or cassettes are
 // among the changed files. All paths are below one folder, with slashes; root and

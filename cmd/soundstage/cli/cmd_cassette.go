@@ -55,7 +55,8 @@ func (a *app) cmdCassette() *cobra.Command {
 	c.AddCommand(a.cmdCassetteLs(), a.cmdCassetteShow(), a.cmdCassetteVerify(), a.cmdCassetteImport(),
 		a.cmdCassetteDiff(), a.cmdCassetteStats(), a.cmdCassetteTextconv(),
 		a.cmdCassetteMerge(), a.cmdCassetteReview(),
-		a.cmdCassetteMigrate(), a.cmdCassetteRekey(), a.cmdCassetteRedact(), a.cmdCassetteDedupe())
+		a.cmdCassetteMigrate(), a.cmdCassetteRekey(), a.cmdCassetteRedact(), a.cmdCassetteDedupe(),
+		a.cmdCassetteLint(), a.cmdCassettePrune())
 	return c
 }
 

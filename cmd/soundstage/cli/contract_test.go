@@ -195,6 +195,8 @@ func TestOutputsFitTheirSchemas(t *testing.T) {
 		{"cassette stats", "", ""},
 		{"cassette textconv", "", "cassettes/new/rename.yaml"},
 		{"cassette migrate", "", ""},
+		{"cassette lint", "", ""},
+		{"cassette prune", "", "new/rename --episode 1 --dry-run"},
 		{"cassette rekey", "", "--rules call-ids/1 --dry-run new/rename"},
 		{"cassette redact", "", "--dry-run"},
 		{"cassette dedupe", "", "new/rename"},

@@ -92,6 +92,9 @@ var byCode = map[string]int{
 	"STOP_":          exitStopped,
 	"TIMEOUT":        exitStopped,
 
+	"CASSETTE_DIFFERS": exitInternal,
+	"CASSETTE_LINT":    exitInternal,
+
 	"STOP_CANCELLED":        exitCancelled,
 	string(fault.Cancelled): exitCancelled,
 }

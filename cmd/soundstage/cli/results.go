@@ -27,6 +27,8 @@ func results() map[string]reflect.Type {
 		"tool call":         reflect.TypeFor[toolCalled](),
 		"cassette ls":       reflect.TypeFor[cassetteList](),
 		"cassette show":     reflect.TypeFor[cassetteShow](),
+		"cassette lint":     reflect.TypeFor[cassetteLinted](),
+		"cassette prune":    reflect.TypeFor[cassetteEdits](),
 		"cassette verify":   reflect.TypeFor[cassetteVerified](),
 		"cassette import":   reflect.TypeFor[cassetteImported](),
 		"ledger":            reflect.TypeFor[ledgerResult](),
