@@ -36,6 +36,7 @@ import (
 
 	"github.com/soundstage-dev/soundstage/harness/clock"
 	"github.com/soundstage-dev/soundstage/harness/fault"
+	"github.com/soundstage-dev/soundstage/harness/seam"
 	"github.com/soundstage-dev/soundstage/runtime/gate"
 	"github.com/soundstage-dev/soundstage/runtime/tool"
 	"github.com/soundstage-dev/soundstage/runtime/trace"
@@ -75,6 +76,9 @@ type Options struct {
 	// about; nil where there is no such place.
 	Elsewhere func(tool string, input []byte) string
 	Logger    *slog.Logger // nil: nothing is logged; never standard output
+	// Record is the door that the session passes, of a seam that records; nil: it is not
+	// recorded.
+	Record *seam.MCPDoor
 }
 
 // A Server answers one client. It is safe for concurrent calls.
@@ -176,7 +180,11 @@ func ReadOnly(r *tool.Registry, t *trust.Table) *tool.Registry {
 func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	defer context.AfterFunc(ctx, s.leave)() // a question that is open would be waited for
 	answers := &shared{w: out}
-	err := s.sdk.Run(ctx, &drain{&sdk.IOTransport{Reader: newLines(readCloser(in), answers), Writer: answers}, s.leave})
+	var client sdk.Transport = &sdk.IOTransport{Reader: newLines(readCloser(in), answers), Writer: answers}
+	if s.o.Record != nil {
+		client = &inward{client, s.o.Record}
+	}
+	err := s.sdk.Run(ctx, &drain{client, s.leave})
 	s.closeOpen(context.WithoutCancel(ctx))
 	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 		return nil // the caller's wish

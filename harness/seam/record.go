@@ -48,7 +48,7 @@ func newRecorder(s *Seam, k *keyer, fill *filler) (*recorder, error) {
 		s: s, keyer: k, below: s.o.Transport, fill: fill, failed: map[string]*failure{},
 		ready: map[int]*tape{}, open: map[*tape]bool{}, resumed: map[string]*resumed{},
 	}
-	if s.o.Continue {
+	if s.o.Continue && !s.o.KeepOnly {
 		episodes, err := cassette.Resume(s.o.Cassette)
 		if err != nil {
 			return nil, err

@@ -70,6 +70,7 @@ type Options struct {
 	Retries    int             // how often such an answer is asked for again; 0: 4 times, less: never
 	Replace    bool            // an existing cassette is replaced on Close
 	Continue   bool            // answer from the journal that a crash left, as far as it goes
+	KeepOnly   bool            // with Continue: go on behind the journal, and answer nothing from it
 	DryRun     bool            // send nothing and write nothing; Sent says what would be sent
 
 	// Answered is told of each request by HTTP that the cassette answers while recording

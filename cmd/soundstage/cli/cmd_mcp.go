@@ -16,7 +16,7 @@ import (
 )
 
 func (a *app) cmdMCP() *cobra.Command {
-	var readOnly bool
+	var f mcpFlags
 	c := &cobra.Command{
 		Use:   "mcp [DIR]",
 		Short: "Serve the studio's tools over MCP on stdin and stdout",
@@ -26,45 +26,54 @@ error that says where a person can answer. The agent's own permission settings a
 relied on.
 
 With --read-only the server is built without every tool that drafts or writes: they are
-unknown there, not refused.`,
+unknown there, not refused.
+
+With --record the session is kept as a cassette: what the client asked, what it was
+answered, and all that left the process meanwhile. A file is never written over; in a
+folder each session has a file of its own. A test replays it without a studio.`,
 		Example: `  claude mcp add soundstage -- soundstage mcp /path/to/studio
-  soundstage mcp --read-only`,
+  soundstage mcp --read-only
+  soundstage mcp --record sessions/`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 1 {
 				a.studio = args[0]
 			}
-			return a.serve(c.Context(), readOnly)
+			return a.serve(c.Context(), f)
 		},
 	}
-	c.Flags().BoolVar(&readOnly, "read-only", false, "only tools that read")
+	f.register(c.Flags())
 	return c
 }
 
-func (a *app) serve(ctx context.Context, readOnly bool) error {
+func (a *app) serve(ctx context.Context, f mcpFlags) error {
 	h, err := a.open(ctx)
 	if err != nil {
 		return err
 	}
 	defer h.close()
 	registry := h.registry
-	if readOnly {
+	if f.readOnly {
 		registry = mcp.ReadOnly(newRegistry(h.readers()), h.table)
 	}
 	mode := trust.Mode(h.cfg.Gate)
 	g := h.gate(registry, mode)
 	id := h.clock.ID("s")
 	log := &lateLog{house: h, id: id, opened: trace.SessionOpened{Skin: "mcp", Mode: "live", Gate: string(g.Mode()), Origin: "user"}}
+	door, err := a.recordSession(h, f, id)
+	if err != nil {
+		return err
+	}
 	server := mcp.New(mcp.Options{
 		Registry: registry, Gate: g, Table: h.table, Session: id, Recorder: log, Clock: h.clock,
 		Name: "soundstage", Version: Version(), Title: "Soundstage studio", Instructions: studio.Instructions,
-		Elsewhere: elsewhere,
+		Elsewhere: elsewhere, Record: door.mcp(),
 	})
-	err = server.Serve(ctx, a.doors.Stdin, a.doors.Stdout)
-	if e := log.close(); err == nil {
-		err = e
+	if door != nil {
+		log.opened.Mode, log.opened.Cassette = string(door.Mode()), door.Name()
 	}
-	return err
+	err = server.Serve(ctx, a.doors.Stdin, a.doors.Stdout)
+	return firstOf(err, log.close(), door.close())
 }
 
 // elsewhere is the command with which a person does what nobody could be asked about.
