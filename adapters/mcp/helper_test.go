@@ -14,6 +14,7 @@ import (
 	"github.com/soundstage-dev/soundstage/adapters/mcp"
 	"github.com/soundstage-dev/soundstage/harness/clock"
 	"github.com/soundstage-dev/soundstage/harness/fault"
+	"github.com/soundstage-dev/soundstage/harness/seam"
 	"github.com/soundstage-dev/soundstage/runtime/draft"
 	"github.com/soundstage-dev/soundstage/runtime/gate"
 	"github.com/soundstage-dev/soundstage/runtime/model"
@@ -183,9 +184,9 @@ func (s *shelf) Put(_ context.Context, _, text string) (string, error) {
 	return fmt.Sprintf("r-%d", len(s.kept)), nil
 }
 
-func newStage(readOnly bool) *stage { return newStageWith(readOnly, nil) }
+func newStage(readOnly bool) *stage { return newStageWith(readOnly, nil, nil) }
 
-func newStageWith(readOnly bool, results gate.Results) *stage {
+func newStageWith(readOnly bool, results gate.Results, door *seam.MCPDoor) *stage {
 	s, r, c := newStudio(), &tape{more: make(chan struct{}, 1)}, clock.NewFixed(clock.Epoch)
 	table := trust.NewTable(trust.Rows()...)
 	reg := s.reg
@@ -196,6 +197,7 @@ func newStageWith(readOnly bool, results gate.Results) *stage {
 	return &stage{s, r, mcp.New(mcp.Options{
 		Registry: reg, Gate: g, Table: table, Session: "s-0001", Recorder: r, Clock: c,
 		Name: "soundstage", Version: "v0.0.1", Instructions: "Look for more tools with capability.find.",
+		Record: door,
 	})}
 }
 

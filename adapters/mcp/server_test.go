@@ -98,7 +98,7 @@ func TestResultParts(t *testing.T) {
 
 // TestLongResult has an object where its schema promised one, with the handle.
 func TestLongResult(t *testing.T) {
-	cs := newStageWith(false, &shelf{}).connect(t, revisions[0], nil)
+	cs := newStageWith(false, &shelf{}, nil).connect(t, revisions[0], nil)
 	text, res := say(t, cs, "studio.read", map[string]string{"id": "long"})
 	if b, _ := json.Marshal(res.StructuredContent); res.IsError || !strings.Contains(text, "r-1") || string(b) != `{"handle":"r-1"}` {
 		t.Errorf("long = %.200s, structured %s", text, b)

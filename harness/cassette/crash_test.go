@@ -121,7 +121,7 @@ func TestKill(t *testing.T) {
 	r := rand.New(rand.NewPCG(*killSeed, 0))
 	whole, inJournal := 0, 0
 	for range *kills {
-		said := killed(t, path, 1+r.IntN(4*perTake))
+		said := killed(t, "-test.run=^TestCrashingProcess$", "-crashing="+path, 1+r.IntN(4*perTake))
 		acknowledged, want := inJournal, whole
 		for _, c := range said {
 			if acknowledged++; c == 'c' {
@@ -152,9 +152,9 @@ func TestKill(t *testing.T) {
 	t.Logf("%d kills, %d takes committed", *kills, whole)
 }
 
-// killed starts the crashing process, kills it after it said n letters or a few
-// more, and returns all it said.
-func killed(t *testing.T, path string, n int) []byte {
+// killed starts this test's program as a process that dies, kills it after it said n
+// letters or a few more, and returns all it said.
+func killed(t *testing.T, run, path string, n int) []byte {
 	t.Helper()
 	exe, err := os.Executable()
 	if err != nil {
@@ -165,7 +165,7 @@ func killed(t *testing.T, path string, n int) []byte {
 		t.Fatal(err)
 	}
 	defer from.Close()
-	p, err := os.StartProcess(exe, []string{exe, "-test.run=^TestCrashingProcess$", "-crashing=" + path},
+	p, err := os.StartProcess(exe, []string{exe, run, path},
 		&os.ProcAttr{Files: []*os.File{nil, to, to}})
 	to.Close()
 	if err != nil {

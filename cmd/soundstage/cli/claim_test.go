@@ -25,6 +25,12 @@ type process struct {
 // holds.
 func (w *world) start(args ...string) *process {
 	w.t.Helper()
+	return w.startTo(nil, args...)
+}
+
+// startTo is start with another standard output, which is closed here then.
+func (w *world) startTo(out *os.File, args ...string) *process {
+	w.t.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		w.t.Fatal(err)
@@ -32,6 +38,10 @@ func (w *world) start(args ...string) *process {
 	p := &process{t: w.t, cmd: exec.CommandContext(w.t.Context(), self, args...)}
 	p.cmd.Dir, p.cmd.Stdout = w.dir, &p.out
 	p.cmd.Env = []string{"SOUNDSTAGE_TEST_AS_PROGRAM=1"}
+	if out != nil {
+		defer out.Close()
+		p.cmd.Stdout = out
+	}
 	for k, v := range w.env {
 		p.cmd.Env = append(p.cmd.Env, k+"="+v)
 	}
