@@ -1,12 +1,16 @@
 package mcp_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"net"
 	"net/http"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/google/jsonschema-go/jsonschema"
@@ -145,4 +149,93 @@ func TestOutwardOnTheSeamsClient(t *testing.T) {
 	s = seamFor(t, seam.Replay, path)
 	tour(t, newVisit(), mcp.Outward{Door: s.MCP("theatre")}, "1")
 	closed(t, s)
+}
+
+// A server that wants to know who asks ends the recording; there is nothing to replay.
+func TestOutwardUnauthorized(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Skip("no loopback: ", err)
+	}
+	srv := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) })}
+	go func() { _ = srv.Serve(l) }()
+	defer srv.Close()
+	s := seamFor(t, seam.Record, filepath.Join(t.TempDir(), "c.yaml"))
+	below := &sdk.StreamableClientTransport{Endpoint: "http://" + l.Addr().String(), HTTPClient: &http.Client{Transport: &http.Transport{}}}
+	if _, err := newVisit().client("1").Connect(t.Context(), mcp.Outward{Door: s.MCP("a"), Below: below, Clock: clock.Real{}}, nil); err == nil {
+		t.Error("connected")
+	}
+	if err := s.Close(); fault.CodeOf(err) != seam.CodeAuth {
+		t.Errorf("the seam says %v", err)
+	}
+}
+
+// The stream on which a server speaks on its own is opened again where it broke, and
+// an event beyond the bound ends the connection.
+func TestOutwardStreamBreaks(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Skip("no loopback: ", err)
+	}
+	var opened atomic.Int64
+	srv := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPost {
+			body, _ := io.ReadAll(r.Body)
+			switch {
+			case bytes.Contains(body, []byte("initialize\"")):
+				w.Header().Set("Content-Type", "application/json")
+				w.Header().Set("Mcp-Session-Id", "s1")
+				fmt.Fprint(w, `{"jsonrpc":"2.0","id":`, idOf(body), `,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{"listChanged":true}},"serverInfo":{"name":"a","version":"1"}}}`)
+			case bytes.Contains(body, []byte("server/discover")):
+				w.WriteHeader(http.StatusBadRequest)
+			default:
+				w.WriteHeader(http.StatusAccepted)
+			}
+			return
+		}
+		if r.Method != http.MethodGet {
+			return
+		}
+		w.Header().Set("Content-Type", "text/event-stream")
+		switch n := opened.Add(1); {
+		case r.Header.Get("Mcp-Protocol-Version") != "2025-11-25" || r.Header.Get("Mcp-Session-Id") != "s1":
+			t.Errorf("the stream is opened with %v", r.Header)
+		case n == 1:
+			fmt.Fprint(w, "id: e1\nretry: 5\ndata: {\"jsonrpc\":\"2.0\",\ndata: \"method\":\"notifications/tools/list_changed\"}\n\n: a comment\n\ndata: {\"cut")
+		case n == 2:
+			if r.Header.Get("Last-Event-Id") != "e1" {
+				t.Errorf("opened again after %q", r.Header.Get("Last-Event-Id"))
+			}
+			fmt.Fprint(w, "event: message\r\ndata: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\"}\r\n\r\nevent: other\ndata: x\n\n")
+		default:
+			piece := bytes.Repeat([]byte("x"), 1<<20)
+			for range seam.MaxMessage/len(piece) + 2 {
+				if _, err := fmt.Fprintf(w, "data: %s\n", piece); err != nil {
+					return
+				}
+			}
+		}
+	})}
+	go func() { _ = srv.Serve(l) }()
+	defer srv.Close()
+	s := seamFor(t, seam.Record, filepath.Join(t.TempDir(), "c.yaml"))
+	below := &sdk.StreamableClientTransport{Endpoint: "http://" + l.Addr().String(), HTTPClient: &http.Client{Transport: &http.Transport{}}}
+	v := newVisit()
+	session, err := v.client("1").Connect(t.Context(), mcp.Outward{Door: s.MCP("a"), Below: below, Clock: clock.NewFixed(clock.Epoch)}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v.await("list changed", 1)
+	if err := session.Wait(); err == nil || !strings.Contains(err.Error(), "more than") {
+		t.Errorf("the session ends with %v", err)
+	}
+	if n := opened.Load(); n != 3 {
+		t.Errorf("opened %d times, want 3", n)
+	}
+}
+
+func idOf(body []byte) string {
+	_, rest, _ := strings.Cut(string(body), `"id":`)
+	id, _, _ := strings.Cut(rest, ",")
+	return id
 }

@@ -57,8 +57,14 @@ func dialStream(ctx context.Context, t sdk.StreamableClientTransport, c clock.Cl
 		got: make(chan []byte), done: make(chan struct{}),
 	}
 	client := *t.HTTPClient
-	base := client.Transport
-	client.Transport = roundTripper(func(r *http.Request) (*http.Response, error) { return base.RoundTrip(s.dressed(r)) })
+	base, signsIn := client.Transport, t.OAuthHandler != nil
+	client.Transport = roundTripper(func(r *http.Request) (*http.Response, error) {
+		res, err := base.RoundTrip(s.dressed(r))
+		if err != nil || signsIn {
+			return res, err
+		}
+		return allowed(t.Endpoint, res)
+	})
 	s.client, t.HTTPClient = &client, &client
 	conn, err := t.Connect(ctx)
 	if err != nil {
@@ -80,6 +86,18 @@ func (s *stream) dressed(r *http.Request) *http.Request {
 	r = r.Clone(r.Context())
 	r.Header.Set(revisionHeader, s.revision)
 	return r
+}
+
+// allowed makes an error of a server that wants to know who asks, if nobody can say: a
+// recording ends there, as it does for a model's provider.
+func allowed(endpoint string, res *http.Response) (*http.Response, error) {
+	switch res.StatusCode {
+	case http.StatusUnauthorized, http.StatusForbidden, http.StatusProxyAuthRequired:
+		res.Body.Close()
+		return nil, fault.New(seam.CodeAuth, "mcp.stream", "MCP server %q answered %d", endpoint, res.StatusCode).
+			WithHint("give its HTTP client what the server wants to see, or the transport an OAuth handler")
+	}
+	return res, nil
 }
 
 // Read implements seam.MCPConn.

@@ -1,8 +1,8 @@
 // Package process runs programs: it is the runner behind the seam's door for
-// commands.
+// commands, and starts MCP servers that speak on their standard streams.
 //
 // It is an adapter. A program gets the environment it is given and nothing of ours, and
-// it and everything that it started are dead when Run returns: on POSIX systems as one
+// it and everything that it started are dead when Run or Close returns: on POSIX systems as one
 // process group, on Windows as one job. A program that leaves its group on purpose is
 // not followed. It does not decide what may run, and it keeps nothing.
 package process
@@ -46,10 +46,7 @@ func (Runner) Run(ctx context.Context, dir string, c seam.Command) (seam.Outcome
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	cmd := exec.CommandContext(ctx, c.Args[0], c.Args[1:]...)
-	cmd.Dir, cmd.Env, cmd.WaitDelay = dir, []string{}, grace
-	for name, value := range c.Env {
-		cmd.Env = append(cmd.Env, name+"="+value)
-	}
+	cmd.Dir, cmd.Env, cmd.WaitDelay = dir, environment(c.Env), grace
 	cmd.Stdin = bytes.NewReader(c.Stdin)
 	stdout, stderr := &bounded{stop: cancel}, &bounded{stop: cancel}
 	cmd.Stdout, cmd.Stderr = stdout, stderr
@@ -80,6 +77,15 @@ func (Runner) Run(ctx context.Context, dir string, c seam.Command) (seam.Outcome
 		return seam.Outcome{}, fault.Wrap(err, CodeLost, op, "program %q", c.Args[0])
 	}
 	return seam.Outcome{Stdout: stdout.buf.Bytes(), Stderr: stderr.buf.Bytes(), Exit: cmd.ProcessState.ExitCode()}, nil
+}
+
+// environment is never nil: a program without variables would get ours.
+func environment(env map[string]string) []string {
+	out := make([]string, 0, len(env))
+	for name, value := range env {
+		out = append(out, name+"="+value)
+	}
+	return out
 }
 
 // A bounded stream ends the program that says too much.

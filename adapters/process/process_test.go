@@ -3,6 +3,7 @@ package process_test
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -14,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/soundstage-dev/soundstage/adapters/process"
+	"github.com/soundstage-dev/soundstage/harness/clock"
 	"github.com/soundstage-dev/soundstage/harness/fault"
 	"github.com/soundstage-dev/soundstage/harness/seam"
 )
@@ -178,5 +180,46 @@ func TestNoOrphanStays(t *testing.T) {
 		if n, _ := c.Read(make([]byte, 1)); n != 0 {
 			t.Error("the orphan speaks")
 		}
+	}
+}
+
+// A program that is spoken with ends when its input does, and one that does not end is
+// killed, with all that it started.
+func TestPipe(t *testing.T) {
+	p, err := process.Open(t.Context(), process.PipeOptions{Dir: t.TempDir(), Command: command("speak"), Clock: clock.Real{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Write([]byte("hello")); err != nil {
+		t.Error(err)
+	}
+	if err := errors.Join(p.Close(), p.Close()); err != nil {
+		t.Error(err)
+	}
+	l := listen(t)
+	p, err = process.Open(t.Context(), process.PipeOptions{
+		Dir: t.TempDir(), Command: command("tree", address, l.Addr().String()), Clock: clock.NewFixed(clock.Epoch), // its patience takes no time
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var held []net.Conn
+	for range 2 {
+		c, err := l.Accept()
+		if err != nil {
+			t.Fatal(err)
+		}
+		held = append(held, c)
+	}
+	if err := p.Close(); err != nil {
+		t.Error(err)
+	}
+	for _, c := range held {
+		if n, _ := c.Read(make([]byte, 1)); n != 0 {
+			t.Error("a process speaks")
+		}
+	}
+	if _, err := process.Open(t.Context(), process.PipeOptions{Dir: t.TempDir(), Command: seam.Command{Args: []string{"soundstage-no-such-program"}}, Clock: clock.Real{}}); fault.CodeOf(err) != process.CodeStart {
+		t.Errorf("no program: %v", err)
 	}
 }

@@ -86,7 +86,7 @@ type Episode struct {
 	Key      string // hex SHA-256, computed by package seam
 	Raw      string // hex XXH3 of the request as sent, for the fast path; or ""
 	Lane     string // which agent spoke; "" is the main one
-	Kind     string // "http"; later "mcp", "exec"
+	Kind     string // which door: "http", "mcp", "exec", "call"
 	Origin   Origin
 	Model    string // what the request asked for, if it is a model call
 	At       string // the date of recording, 2026-01-02; or ""

@@ -213,7 +213,11 @@ func (c *mcpConn) send(ctx context.Context, b []byte) error {
 	if err != nil {
 		return err
 	}
-	return below.Write(inside(ctx), b)
+	err = below.Write(inside(ctx), b)
+	if r := c.door.s.rec; r != nil && fault.CodeOf(err) == CodeAuth && !c.door.s.o.KeepErrors {
+		r.halt(fault.Wrap(err, CodeAuth, "seam.record", "MCP server %q: the recording of %q has ended", c.door.server, c.door.s.o.Name))
+	}
+	return err
 }
 
 func (c *mcpConn) connect(ctx context.Context) (MCPConn, error) {
