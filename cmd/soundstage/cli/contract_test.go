@@ -202,6 +202,9 @@ func TestOutputsFitTheirSchemas(t *testing.T) {
 		{"cassette dedupe", "", "new/rename"},
 		{"record", "", "small/rename"},
 		{"test", "", "small/rename"},
+		{"drift", "", "small/rename --upstream scenarios/small/rename.upstream.yaml"},
+		{"cassette merge", "", "cassettes/new/rename.yaml cassettes/new/rename.yaml cassettes/new/rename.yaml --output merged.yaml"},
+		{"cassette review", "", ""},
 		{"demo", "", ""},
 		{"version", "", ""},
 		{"proxy", "", "--cassette new/rename --allow-unused --client claude-code"},
@@ -209,6 +212,9 @@ func TestOutputsFitTheirSchemas(t *testing.T) {
 	} {
 		t.Run(line.command, func(t *testing.T) {
 			covered[line.command] = true
+			if line.command == "cassette review" {
+				w.commit()
+			}
 			args := append(strings.Fields(line.command), "--json")
 			for _, a := range strings.Fields(line.args) {
 				if a == "TEXT" {

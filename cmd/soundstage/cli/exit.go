@@ -40,7 +40,9 @@ const exitHelp = `Exit status:
 // prefix wins.
 var byCode = map[string]int{
 	string(fault.Internal): exitInternal,
+	"CHAOS_":               exitInternal,
 	"DOCTOR_":              exitInternal,
+	"PROCESS_":             exitInternal,
 	"SCENARIO_":            exitInternal,
 	"SEAMTEST_":            exitInternal,
 	"STORE_":               exitInternal,

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -80,6 +81,25 @@ func (w *world) write(name, text string) string {
 		w.t.Fatal(err)
 	}
 	return path
+}
+
+// commit makes the world's folder a repository with all that is in it but the
+// cassettes.
+func (w *world) commit() {
+	w.t.Helper()
+	if _, err := exec.LookPath("git"); err != nil {
+		w.t.Skipf("there is no git here: %v", err)
+	}
+	for _, args := range [][]string{
+		{"init", "-q"}, {"add", "ada.json"},
+		{"-c", "user.name=n", "-c", "user.email=n@example.com", "-c", "commit.gpgsign=false", "commit", "-q", "-m", "one"},
+	} {
+		cmd := exec.CommandContext(w.t.Context(), "git", args...)
+		cmd.Dir, cmd.Env = w.dir, append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			w.t.Fatalf("git %v: %v\n%s", args, err, out)
+		}
+	}
 }
 
 // repository is a file of this repository.
