@@ -172,8 +172,10 @@ func (r recordResult) write(w io.Writer) {
 			fmt.Fprintf(w, ", %s", row.price(r.DryRun))
 		}
 		fmt.Fprintln(w)
-		for _, c := range row.Calls {
-			fmt.Fprintf(w, "  %s\n", c.text(r.DryRun))
+		if r.DryRun || row.Mode == string(seam.Fill) || row.Error != "" { // of a whole cassette, show tells
+			for _, c := range row.Calls {
+				fmt.Fprintf(w, "  %s\n", c.text(r.DryRun))
+			}
 		}
 		if row.Open {
 			fmt.Fprintln(w, "  … and what follows: it depends on the last answer")
