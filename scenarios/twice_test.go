@@ -17,7 +17,7 @@ import (
 // The same journey in another folder leaves the same store and the same traces, byte
 // for byte, after each of its commands.
 func TestTwiceGivesTheSame(t *testing.T) {
-	for _, name := range []string{"content/rename", "draft/collision", "ledger/doctor-rebuild", "mcp/same-dump", "provider/gemini"} {
+	for _, name := range []string{"content/rename", "draft/collision", "ledger/doctor-rebuild", "mcp/same-dump", "provider/gemini", "faults/timeout", "faults/slow-to-the-end", "faults/rechunk"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			first, second := journey(t, name), journey(t, name)
