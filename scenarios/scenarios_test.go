@@ -20,7 +20,7 @@ var record = flag.Bool("record", false, "record every scripted cassette anew")
 func TestMain(m *testing.M) {
 	denied := seam.DenyDefaultTransport()
 	log.SetOutput(io.Discard) // as in the program
-	os.Exit(denied.Exit(script.Main(m, program), os.Stderr))
+	os.Exit(alone(denied.Exit(script.Main(m, program), os.Stderr)))
 }
 
 // program is the whole program, for the few scenarios that need a process.

@@ -29,7 +29,6 @@ type turn struct {
 	calls         []port.ToolCall
 	reply         *port.Reply
 	code          fault.Code
-	usage         port.Usage // of a reply that broke
 	err           string
 }
 
