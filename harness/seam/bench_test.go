@@ -336,3 +336,38 @@ func openVCR(b *testing.B, path string) *recorder.Recorder {
 	})
 	return rec
 }
+
+// BenchmarkMCP measures one replayed call of a tool, from the client's message to the
+// server's.
+func BenchmarkMCP(b *testing.B) {
+	o := options(b, seam.Record, echo)
+	o.Rules = seam.MCPRules()
+	s := open(b, o)
+	srv := newServer(func(s *server, m rpc) {
+		s.say(`{"jsonrpc":"2.0","id":%v,"result":{"text":%q}}`, m.ID, strings.Repeat("x", 2000))
+	})
+	connectTo := func(s *seam.Seam, dial seam.Dial) seam.MCPConn {
+		c, err := s.MCP("a").Connect(b.Context(), dial)
+		if err != nil {
+			b.Fatal(err)
+		}
+		return c
+	}
+	one := func(c seam.MCPConn) {
+		if err := c.Write(b.Context(), fmt.Appendf(nil, call, 1, "a", 1)); err != nil {
+			b.Fatal(err)
+		}
+		if _, err := c.Read(b.Context()); err != nil {
+			b.Fatal(err)
+		}
+	}
+	c := connectTo(s, srv.dial)
+	one(c)
+	closeSeam(b, s)
+	s = replay(b, o)
+	c = connectTo(s, nil)
+	for b.Loop() {
+		one(c)
+		s.Rewind()
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -288,4 +289,30 @@ func TestDoorsInCI(t *testing.T) {
 		t.Error(err)
 	}
 	closeSeam(t, s)
+}
+
+// Pictures and sound are noise, and noise holds no secret: they come back as they were.
+func TestExecBinaryFiles(t *testing.T) {
+	o := options(t, seam.Record, echo)
+	noise := make([]byte, 3<<20)
+	r := rand.New(rand.NewPCG(1, 2))
+	for i := range noise {
+		noise[i] = byte(r.Uint64())
+	}
+	c := seam.Command{Args: []string{"x"}, Writes: []string{"a.png"}}
+	work := t.TempDir()
+	s := open(t, o)
+	if _, err := execDoor(t, s, work, runner(func(string, seam.Command) (seam.Outcome, error) {
+		write(t, work, "a.png", string(noise))
+		return seam.Outcome{Stdout: noise[:1000]}, nil
+	})).Run(t.Context(), c); err != nil {
+		t.Fatal(err)
+	}
+	closeSeam(t, s)
+	s = replay(t, o)
+	again := t.TempDir()
+	out, err := execDoor(t, s, again, nil).Run(t.Context(), c)
+	if err != nil || !bytes.Equal(out.Stdout, noise[:1000]) || files(t, again)["a.png"] != string(noise) {
+		t.Errorf("replay gives other bytes: %v", err)
+	}
 }
