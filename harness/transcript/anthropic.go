@@ -157,7 +157,7 @@ func anthropicStream(t *Transcript, events []event) {
 			if p.Input == "{}" {
 				p.Input = "" // the deltas bring it
 			}
-			*b.part(key, p.Kind) = p
+			b.part(key, p.Kind).Part = p
 		case "content_block_delta":
 			anthropicDelta(&b, key, ev.data.Field("delta"))
 		case "message_delta":
@@ -181,21 +181,29 @@ func anthropicStream(t *Transcript, events []event) {
 func anthropicDelta(b *builder, key string, d *canon.Node) {
 	switch d.Field("type").Text() {
 	case "text_delta":
-		b.part(key, Text).Text += d.Field("text").Text()
+		b.part(key, Text).text.WriteString(d.Field("text").Text())
 	case "thinking_delta":
-		b.part(key, Thinking).Text += d.Field("thinking").Text()
+		b.part(key, Thinking).text.WriteString(d.Field("thinking").Text())
 	case "input_json_delta":
-		b.part(key, Call).Input += d.Field("partial_json").Text()
+		b.part(key, Call).input.WriteString(d.Field("partial_json").Text())
 	default: // signatures and citations are kept as they stand
 		p := b.part(key, Other)
 		p.Extra = join(p.Extra, extra(d, "type"))
 	}
 }
 
-// join puts two JSON texts side by side.
+// maxExtra is how many bytes of members are kept of the pieces of a stream.
+const maxExtra = 4 << 10
+
+// join puts two JSON texts side by side. A stream may bring thousands.
 func join(a, b string) string {
-	if a == "" || b == "" {
+	switch {
+	case a == "" || b == "":
 		return a + b
+	case strings.HasSuffix(a, " …"):
+		return a
+	case len(a)+len(b) > maxExtra:
+		return a + " …"
 	}
 	return a + " " + b
 }

@@ -179,7 +179,7 @@ func chatDelta(b *builder, d *canon.Node) {
 			continue
 		}
 		to := b.part(string(p.Kind), p.Kind)
-		to.Text += p.Text
+		to.text.WriteString(p.Text)
 		if !strings.Contains(to.Extra, p.Extra) {
 			to.Extra = join(to.Extra, p.Extra)
 		}
@@ -192,7 +192,7 @@ func chatDelta(b *builder, d *canon.Node) {
 		p, f := b.part("call "+index, Call), c.Field("function")
 		p.ID += c.Field("id").Text()
 		p.Name += f.Field("name").Text()
-		p.Input += f.Field("arguments").Text()
+		p.input.WriteString(f.Field("arguments").Text())
 		if rest := extra(c, "id", "type", "function", "index"); !strings.Contains(p.Extra, rest) {
 			p.Extra = join(p.Extra, rest)
 		}

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"hash/crc32"
+	"strings"
 
 	"github.com/soundstage-dev/soundstage/harness/canon"
 )
@@ -92,28 +93,45 @@ func readFrames(body []byte) (out []event, ok bool) {
 // A builder makes the parts of a streamed message. A key names the part that a piece
 // belongs to; pieces come in any order of keys, and parts stay in order of appearance.
 type builder struct {
-	keys  []string
-	parts []*Part
+	at     map[string]int
+	pieces []*piece
+}
+
+// A piece is a part that grows. Streams have thousands of deltas, so that texts are
+// put together once.
+type piece struct {
+	Part
+	text, input strings.Builder
 }
 
 // part is the part of a key, made with kind if it is new.
-func (b *builder) part(key string, kind Kind) *Part {
-	for i, k := range b.keys {
-		if k == key {
-			return b.parts[i]
-		}
+func (b *builder) part(key string, kind Kind) *piece {
+	if i, ok := b.at[key]; ok {
+		return b.pieces[i]
 	}
-	p := &Part{Kind: kind}
-	b.keys, b.parts = append(b.keys, key), append(b.parts, p)
+	if b.at == nil {
+		b.at = map[string]int{}
+	}
+	b.at[key] = len(b.pieces)
+	p := &piece{Part: Part{Kind: kind}}
+	b.pieces = append(b.pieces, p)
 	return p
+}
+
+// take makes the piece p, whole: what grew so far is in it.
+func (w *piece) take(p Part) {
+	w.Part = p
+	w.text.Reset()
+	w.input.Reset()
 }
 
 // done are the parts, with the arguments of calls in canonical form.
 func (b *builder) done() []Part {
-	out := make([]Part, len(b.parts))
-	for i, p := range b.parts {
-		p.Input = arguments(p.Input)
-		out[i] = *p
+	out := make([]Part, len(b.pieces))
+	for i, p := range b.pieces {
+		p.Text += p.text.String()
+		p.Input = arguments(p.Input + p.input.String())
+		out[i] = p.Part
 	}
 	return out
 }

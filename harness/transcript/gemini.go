@@ -82,7 +82,7 @@ func geminiResult(n *canon.Node) string {
 func geminiReply(t *Transcript, body *canon.Node) { geminiStream(t, []event{{data: body}}) }
 
 func geminiStream(t *Transcript, events []event) {
-	replies := map[string]*Message{}
+	replies := map[string]*builder{}
 	var order []string
 	for _, ev := range events {
 		t.answered(ev.data.Field("modelVersion").Text())
@@ -97,11 +97,11 @@ func geminiStream(t *Transcript, events []event) {
 			}
 			m := replies[index]
 			if m == nil {
-				m = &Message{Role: "model"}
+				m = &builder{}
 				replies[index], order = m, append(order, index)
 			}
 			for _, n := range c.Field("content").Field("parts").Items() {
-				m.add(geminiPart(n))
+				m.grow(geminiPart(n))
 			}
 			if f := c.Field("finishReason").Text(); f != "" {
 				t.Finish = f
@@ -109,18 +109,21 @@ func geminiStream(t *Transcript, events []event) {
 		}
 	}
 	for _, index := range order {
-		t.Reply = append(t.Reply, *replies[index])
+		t.Reply = append(t.Reply, Message{Role: "model", Parts: replies[index].done()})
 	}
 }
 
-// add appends a part; text that goes on where the last part ended is one with it.
-func (m *Message) add(p Part) {
-	if n := len(m.Parts); n > 0 && (p.Kind == Text || p.Kind == Thinking) && m.Parts[n-1].Kind == p.Kind {
-		m.Parts[n-1].Text += p.Text
-		m.Parts[n-1].Extra = join(m.Parts[n-1].Extra, p.Extra)
+// grow appends a part to the message that b makes; text that goes on where the last part
+// ended is one with it.
+func (b *builder) grow(p Part) {
+	n := len(b.pieces)
+	if n > 0 && (p.Kind == Text || p.Kind == Thinking) && b.pieces[n-1].Kind == p.Kind {
+		last := b.pieces[n-1]
+		last.text.WriteString(p.Text)
+		last.Extra = join(last.Extra, p.Extra)
 		return
 	}
-	m.Parts = append(m.Parts, p)
+	b.part(at("", n), p.Kind).Part = p
 }
 
 // geminiUsage takes the last report: each holds the sums so far.

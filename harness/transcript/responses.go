@@ -109,17 +109,17 @@ func responsesStream(t *Transcript, events []event) {
 		case "response.output_item.added", "response.output_item.done":
 			for i, p := range responsesItem("", ev.data.Field("item")).Parts {
 				p.Where = ""
-				*b.part(responsesKey(ev.data, i), p.Kind) = p
+				b.part(responsesKey(ev.data, i), p.Kind).take(p)
 			}
 		case "response.output_text.delta":
-			b.part(responsesKey(ev.data, 0), Text).Text += ev.data.Field("delta").Text()
+			b.part(responsesKey(ev.data, 0), Text).text.WriteString(ev.data.Field("delta").Text())
 		case "response.reasoning_summary_text.delta", "response.reasoning_text.delta":
-			b.part(responsesKey(ev.data, 0), Thinking).Text += ev.data.Field("delta").Text()
+			b.part(responsesKey(ev.data, 0), Thinking).text.WriteString(ev.data.Field("delta").Text())
 		case "response.function_call_arguments.delta":
-			b.part(responsesKey(ev.data, 0), Call).Input += ev.data.Field("delta").Text()
+			b.part(responsesKey(ev.data, 0), Call).input.WriteString(ev.data.Field("delta").Text())
 		}
 	}
-	if len(b.parts) > 0 {
+	if len(b.pieces) > 0 {
 		t.Reply = []Message{{Role: "assistant", Parts: b.done()}}
 	}
 }

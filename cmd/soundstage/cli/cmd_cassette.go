@@ -122,7 +122,7 @@ func (a *app) openCassette(name string) (*cassette.Cassette, cassetteRow, error)
 	if info, err := os.Stat(file); err == nil {
 		row.Bytes = info.Size()
 	}
-	return c, row, row.sum(c)
+	return c, row, nil
 }
 
 func (a *app) cmdCassetteVerify() *cobra.Command {

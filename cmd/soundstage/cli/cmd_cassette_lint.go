@@ -81,7 +81,12 @@ func (a *app) lint(c *cobra.Command, names []string, f lintFlags) error {
 			return err
 		}
 		o.Unused = nil
-		if u := uses[played(name)]; u != nil && len(u.failed) == 0 {
+		if u := uses[played(name)]; u != nil && len(u.failed) > 0 {
+			out.Findings = append(out.Findings, lint.Finding{
+				Code: lint.CodeUnproven, Severity: lint.Note, Cassette: name,
+				Message: fmt.Sprintf("scenario %q fails, so that nobody knows which episodes are asked for", u.failed[0]), Fix: "soundstage test " + u.failed[0],
+			})
+		} else if u != nil {
 			o.Unused = u.left
 		}
 		out.Findings = append(out.Findings, lint.Check(name, a.cassetteFile(name), o)...)

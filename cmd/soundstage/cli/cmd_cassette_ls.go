@@ -127,6 +127,9 @@ func (a *app) cmdCassetteLs() *cobra.Command {
 			out := cassetteList{Cassettes: []cassetteRow{}}
 			for _, name := range names {
 				c, row, err := a.openCassette(name)
+				if err == nil {
+					err = row.sum(c)
+				}
 				if err != nil {
 					return err
 				}

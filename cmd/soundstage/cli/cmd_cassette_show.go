@@ -66,6 +66,9 @@ one call with all of it, and --raw the bodies as they were sent.`,
 
 func (a *app) showCassette(name string, episode int, raw bool) error {
 	c, row, err := a.openCassette(name)
+	if err == nil {
+		err = row.sum(c)
+	}
 	if err != nil {
 		return err
 	}

@@ -41,6 +41,7 @@ const (
 	CodeStaleKey   = "STALE_KEY"   // the key is not what the request hashes to today: it is never found
 	CodeBlobs      = "BLOBS"       // bodies that stand apart and belong to nothing
 	CodeUnused     = "UNUSED"      // no scenario asks for the episode
+	CodeUnproven   = "UNPROVEN"    // a scenario that plays it fails, so that UNUSED is not known
 	CodeDuplicate  = "DUPLICATE"   // request and answer of an episode before it
 	CodeAge        = "AGE"         // recorded too long ago
 	CodeRetired    = "RETIRED"     // the model is retired: it cannot be recorded again
