@@ -21,7 +21,7 @@ import (
 )
 
 // seeds is how many ways of cutting each committed answer meets. Each answer has others.
-var seeds = flag.Uint64("rechunk-seeds", 16, "ways to cut each committed stream")
+var seeds = flag.Uint64("rechunk-seeds", 8, "ways to cut each committed stream")
 
 // A turn is what the loop sees of a stream, without the pieces in which it came.
 type turn struct {
