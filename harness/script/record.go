@@ -17,6 +17,9 @@ import (
 	"github.com/soundstage-dev/soundstage/harness/upstream"
 )
 
+// CodeFailed says that a recording is not kept, because its scenario failed.
+const CodeFailed fault.Code = "SCENARIO_NOT_KEPT"
+
 // A Recording says how the word cassette records. The zero Recording records anew.
 type Recording struct {
 	Fill       bool   // keep what the cassette holds, and add what it does not
@@ -174,11 +177,11 @@ func (s *Script) careful(w *World) *redact.Redactor {
 func (s *Script) closeTapes(failed bool) error {
 	var errs []error
 	for _, t := range s.tapes {
-		end := t.seam.Close
 		if failed && t.inPlace {
-			end = t.seam.Abandon
+			t.seam.Refuse(fault.New(CodeFailed, "script.record", "the scenario failed, so cassette %q stays as it was", t.name).
+				WithHint("what was recorded is in %q", t.file+".part"))
 		}
-		err := end()
+		err := t.seam.Close()
 		if t.forgiving && fault.CodeOf(err) == seam.CodeMiss {
 			err = nil
 		}

@@ -30,7 +30,7 @@ func (r *recorder) send(req *http.Request, q *question, t *tape) (*http.Response
 			_, _ = io.CopyN(io.Discard, res.Body, maxDrain) // it is thrown away
 			_ = res.Body.Close()
 		}
-		if err := r.s.o.Clock.Sleep(req.Context(), wait); err != nil {
+		if err := r.s.o.Waits.Sleep(req.Context(), wait); err != nil {
 			return nil, err
 		}
 		t.sent.Tries++

@@ -67,6 +67,7 @@ type Options struct {
 	Rules      []string        // presets that matching is to ignore by, copied into the header
 	Prices     []byte          // the header's x-prices
 	KeepErrors bool            // store 401, 403, 407, 408, 409, 425, 429, 5xx and broken connections too
+	Waits      clock.Clock     // that waits before a busy provider is asked again; nil: Clock
 	Retries    int             // how often such an answer is asked for again; 0: 4 times, less: never
 	Replace    bool            // an existing cassette is replaced on Close
 	Continue   bool            // answer from the journal that a crash left, as far as it goes
@@ -122,6 +123,9 @@ func Open(o Options) (*Seam, error) {
 	}
 	if o.Clock == nil {
 		o.Clock = clock.Real{}
+	}
+	if o.Waits == nil {
+		o.Waits = o.Clock
 	}
 	if o.Cassette == "" && o.Mode != Live {
 		return nil, fault.New(fault.Invalid, op, "mode %q needs a cassette", o.Mode)
@@ -290,16 +294,6 @@ func (s *Seam) Close() error {
 		}
 	}
 	return s.Err()
-}
-
-// Abandon ends a recording that is not to become a cassette. What was recorded stays in
-// the journal, for Continue. It returns Err.
-func (s *Seam) Abandon() error {
-	if s.rec != nil {
-		s.rec.halt(fault.New(fault.Cancelled, "seam.record", "the recording of %q was given up", s.o.Name).
-			WithHint("what was recorded is in %q", s.o.Cassette+".part"))
-	}
-	return s.Close()
 }
 
 // fail remembers the first error.

@@ -148,6 +148,9 @@ func (s *Stage) provider(o *settings) {
 	case o.seam.Transport == nil:
 		o.seam.Transport = &http.Transport{Proxy: http.ProxyFromEnvironment, ForceAttemptHTTP2: true}
 	}
+	if s.upstream == nil {
+		o.seam.Waits = clock.Real{} // a busy provider is not helped by a clock that stands still
+	}
 }
 
 // Client is a client whose requests all go through the seam.
