@@ -12,6 +12,7 @@ import (
 	"encoding/base32"
 	"encoding/binary"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 )
@@ -74,6 +75,7 @@ type Fixed struct {
 	now   time.Time
 	slept time.Duration
 	ids   map[string]int
+	given map[string][]string // ids that come next, by prefix
 	seed  uint64
 }
 
@@ -84,7 +86,7 @@ var Epoch = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
 // NewFixed returns a clock that stands at now.
 func NewFixed(now time.Time) *Fixed {
-	return &Fixed{now: now.UTC(), ids: map[string]int{}}
+	return &Fixed{now: now.UTC(), ids: map[string]int{}, given: map[string][]string{}}
 }
 
 // Now is the time last set.
@@ -123,10 +125,24 @@ func (f *Fixed) Slept() time.Duration {
 	return f.slept
 }
 
+// Give says which ids come next, each to who asks for its prefix, before counting goes on.
+func (f *Fixed) Give(ids ...string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, id := range ids {
+		prefix, _, _ := strings.Cut(id, "-")
+		f.given[prefix] = append(f.given[prefix], id)
+	}
+}
+
 // ID counts up for each prefix: s-0001, s-0002.
 func (f *Fixed) ID(prefix string) string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if next := f.given[prefix]; len(next) > 0 {
+		f.given[prefix] = next[1:]
+		return next[0]
+	}
 	f.ids[prefix]++
 	return fmt.Sprintf("%s-%04d", prefix, f.ids[prefix])
 }

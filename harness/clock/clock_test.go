@@ -55,3 +55,16 @@ func TestRealIDsAreDistinctAndSort(t *testing.T) {
 		last = id
 	}
 }
+
+func TestGivenIDsComeFirst(t *testing.T) {
+	c := clock.NewFixed(clock.Epoch)
+	c.Give("s-old", "d-1", "s-older")
+	for _, want := range []string{"s-old", "s-older", "s-0001"} {
+		if got := c.ID("s"); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+	if got := c.ID("d") + c.ID("d"); got != "d-1d-0001" {
+		t.Errorf("got %q", got)
+	}
+}

@@ -33,6 +33,8 @@ func ownWords() map[string]word {
 		"exit":      {"STATUS", "Checks the exit status of the last program.", nil, (*Script).wordExit},
 		"fault":     {"CALL STATUS [retry-after=1s] | CALL timeout|refused|reset|truncate|slow|garbage|rechunk …", "Makes the nth call of the cassette go wrong (docs/reference/faults.md); one that does not fire fails the scenario.", nil, (*Script).wordFault},
 		"golden":    {"NAME [FILE]", "Compares the bytes of stdout, or of FILE, with <scenario>.golden/NAME.", nil, (*Script).wordGolden},
+		"ids":       {"ID…", "Gives the next ids, each to who asks for its prefix: s-0007 is the next session's.", nil, (*Script).wordIDs},
+		"text":      {"NAME FILE", "Sets a variable to the text of a file, without its last line end.", nil, (*Script).wordText},
 		"input":     {"FILE|TEXT…", "Gives the next program its standard input: one file, or lines of text.", nil, (*Script).wordInput},
 		"keeps":     {"FILE OLD [N…]", "Checks that the cassette FILE holds every line of the cassette OLD byte for byte and in order, but for its episodes N.", nil, (*Script).wordKeeps},
 		"repeat":    {"FILE TEXT N", "Writes the first TEXT in FILE N times over, in place.", nil, (*Script).wordRepeat},
@@ -184,6 +186,25 @@ func (s *Script) wordInput(neg bool, args []string) {
 		}
 	}
 	s.stdin = strings.Join(args, "\n") + "\n"
+}
+
+func (s *Script) wordIDs(neg bool, args []string) {
+	if neg || len(args) == 0 {
+		s.Fatalf("usage: ids ID…")
+	}
+	for _, id := range args {
+		if prefix, rest, ok := strings.Cut(id, "-"); !ok || prefix == "" || rest == "" {
+			s.Fatalf("ids: %q is no id such as s-0007", id)
+		}
+	}
+	s.Clock.Give(args...)
+}
+
+func (s *Script) wordText(neg bool, args []string) {
+	if neg || len(args) != 2 || strings.ContainsAny(args[0], "=$ ") {
+		s.Fatalf("usage: text NAME FILE")
+	}
+	s.Setenv(args[0], strings.TrimSuffix(s.ReadFile(args[1]), "\n"))
 }
 
 func (s *Script) wordInterrupt(neg bool, args []string) {

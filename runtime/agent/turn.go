@@ -46,7 +46,7 @@ func (a *Agent) Turn(ctx context.Context, in Input) (Outcome, error) {
 		return Outcome{}, err
 	}
 	r := &run{Agent: a, turn: in.Turn, began: a.o.Clock.Now(), history: slices.Clone(in.History), seen: map[string]bool{}}
-	if _, err := r.record(ctx, trace.TurnOpened{Input: in.Text, Facts: in.Facts, Attach: in.Attach}); err != nil {
+	if _, err := r.record(ctx, a.opened(in)); err != nil {
 		return Outcome{}, err
 	}
 	r.say(opening(in)...)
@@ -113,6 +113,19 @@ func (r *run) say(parts ...model.Part) {
 // on the trace.
 func (r *run) record(ctx context.Context, p trace.Payload) (trace.Event, error) {
 	return r.o.Recorder.Record(context.WithoutCancel(ctx), r.turn, p)
+}
+
+// opened is the first event of a turn.
+func (a *Agent) opened(in Input) trace.TurnOpened {
+	e := trace.TurnOpened{Input: in.Text, Facts: in.Facts, Attach: in.Attach, Reasoning: a.o.Reasoning}
+	def := Limits{}.complete()
+	if a.o.Limits.Calls != def.Calls {
+		e.MaxCalls = a.o.Limits.Calls
+	}
+	if a.o.Limits.Rounds != def.Rounds {
+		e.MaxRounds = a.o.Limits.Rounds
+	}
+	return e
 }
 
 // loop asks and runs until the model is done (text, nil) or a halt.

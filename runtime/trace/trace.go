@@ -44,14 +44,19 @@ type (
 		Gate     string `json:"gate"` // guarded, autopilot, full
 		Model    string `json:"model,omitempty"`
 		Cassette string `json:"cassette,omitempty"`
-		Parent   string `json:"parent,omitempty"` // the run that started this one
-		Origin   string `json:"origin"`           // user, system, schedule
+		Parent   string `json:"parent,omitempty"`    // the run that started this one
+		ReadOnly bool   `json:"read_only,omitempty"` // a server without the tools that write
+		Origin   string `json:"origin"`              // user, system, schedule
 	}
 	// TurnOpened is written before a model is set up.
 	TurnOpened struct {
 		Input  string       `json:"input"`
 		Facts  []string     `json:"facts,omitempty"`  // ambient, one line each
 		Attach []model.Part `json:"attach,omitempty"` // images and documents beside it
+		// What this turn was asked to do otherwise than by default.
+		Reasoning string `json:"reasoning,omitempty"`
+		MaxCalls  int    `json:"max_calls,omitempty"`
+		MaxRounds int    `json:"max_rounds,omitempty"`
 	}
 	// Steered is something that a person said in the middle of a turn, or left for
 	// after it.

@@ -71,8 +71,8 @@ func every() []trace.Payload {
 	row := ledger.Row{ID: "r", Session: "s-1", At: clock.Epoch, State: ledger.Reserved, Usage: model.Usage{State: model.Exact, Input: 1}}
 	review := &draft.Review{Draft: "d-1", Target: "character/ada", Rows: []draft.Change{{Path: "/n", Label: "N", Before: "a", After: "<b> & c"}}}
 	return []trace.Payload{
-		trace.SessionOpened{Skin: "loop", Mode: "replay", Gate: "guarded", Model: "m", Cassette: "c", Parent: "p", Origin: "user"},
-		trace.TurnOpened{Input: "ü \u2028 😀", Facts: []string{"f"}, Attach: []model.Part{{Kind: model.Image, Data: []byte{0, 255}, MediaType: "image/png"}}},
+		trace.SessionOpened{Skin: "loop", Mode: "replay", Gate: "guarded", Model: "m", Cassette: "c", Parent: "p", Origin: "user", ReadOnly: true},
+		trace.TurnOpened{Input: "ü \u2028 😀", Facts: []string{"f"}, Attach: []model.Part{{Kind: model.Image, Data: []byte{0, 255}, MediaType: "image/png"}}, Reasoning: "low", MaxCalls: 1, MaxRounds: 2},
 		trace.Steered{Text: "t", After: true},
 		trace.ModelRequested{Round: 1, Ref: "r", Tools: []string{"a.b"}, Messages: 2, MaxOutput: 3, Reservation: "r", Row: &row},
 		trace.CostSettled{Row: row},

@@ -16,6 +16,9 @@ import (
 // defaultModel is what init writes when nobody chose.
 const defaultModel = "anthropic/claude-sonnet-4-5"
 
+// defaultCap is what one session may cost then, in dollars.
+const defaultCap = "1.00"
+
 // initResult is what init prints with --json.
 type initResult struct {
 	Studio string `json:"studio" jsonschema:"the folder, as it was given"`
@@ -41,7 +44,7 @@ func (a *app) cmdInit() *cobra.Command {
 		},
 	}
 	c.Flags().StringVar(&model, "model", defaultModel, "the model `ref` to work with")
-	c.Flags().StringVar(&limit, "cap", "1.00", "most `dollars` that one session may cost")
+	c.Flags().StringVar(&limit, "cap", defaultCap, "most `dollars` that one session may cost")
 	return c
 }
 

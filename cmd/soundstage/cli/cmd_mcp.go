@@ -59,7 +59,7 @@ func (a *app) serve(ctx context.Context, f mcpFlags) error {
 	mode := trust.Mode(h.cfg.Gate)
 	g := h.gate(registry, mode)
 	id := h.clock.ID("s")
-	log := &lateLog{house: h, id: id, opened: trace.SessionOpened{Skin: "mcp", Mode: "live", Gate: string(g.Mode()), Origin: "user"}}
+	log := &lateLog{house: h, id: id, opened: trace.SessionOpened{Skin: "mcp", Mode: "live", Gate: string(g.Mode()), Origin: "user", ReadOnly: f.readOnly}}
 	door, err := a.recordSession(h, f, id)
 	if err != nil {
 		return err

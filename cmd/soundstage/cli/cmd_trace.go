@@ -32,7 +32,7 @@ type (
 func (a *app) cmdTrace() *cobra.Command {
 	c := &cobra.Command{
 		Use:     "trace",
-		Short:   "Show what happened in a session",
+		Short:   "Show what happened in a session, and make a scenario of it",
 		Example: "  soundstage trace show\n  soundstage trace show s-0001 --json",
 		Args:    cobra.NoArgs,
 		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
@@ -51,6 +51,7 @@ func (a *app) cmdTrace() *cobra.Command {
 			return a.showTrace(c.Context(), h, args)
 		},
 	})
+	c.AddCommand(a.cmdTraceScenario())
 	return c
 }
 

@@ -173,6 +173,7 @@ func TestOutputsFitTheirSchemas(t *testing.T) {
 		{"piece ls", "", ""},
 		{"piece ls", "", "--text nothing-has-this"},
 		{"run", "y\n", "--mode record --cassette new/rename TEXT"},
+		{"trace to-scenario", "", "s-0001 -o made/rename"}, // before anything else is in the store
 		{"import", "", "bea.json"},
 		{"trace show", "", ""},
 		{"doctor", "", "--rebuild"},

@@ -48,6 +48,8 @@ var byCode = map[string]int{
 	"STORE_":               exitInternal,
 	"TRACE_":               exitInternal,
 
+	"AUTHOR_":        exitInvalid,
+	"AUTHOR_EXISTS":  exitConflict,
 	"BAD_":           exitInvalid,
 	"BOUNDARY_":      exitInvalid,
 	"CANON_":         exitInvalid,

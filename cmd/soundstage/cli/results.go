@@ -32,6 +32,7 @@ func results() map[string]reflect.Type {
 		"cassette verify":   reflect.TypeFor[cassetteVerified](),
 		"cassette import":   reflect.TypeFor[cassetteImported](),
 		"ledger":            reflect.TypeFor[ledgerResult](),
+		"trace to-scenario": reflect.TypeFor[scenarioMade](),
 		"trace show":        reflect.TypeFor[traceShow](),
 		"doctor":            reflect.TypeFor[doctorResult](),
 		"version":           reflect.TypeFor[versionResult](),

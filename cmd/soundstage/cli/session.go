@@ -106,9 +106,13 @@ func (c *conversation) begin(ctx context.Context, h *house, door *seam.Seam, f r
 	if !c.log.New {
 		return nil
 	}
-	_, err := c.log.Record(ctx, 0, trace.SessionOpened{
+	opened := trace.SessionOpened{
 		Skin: "cli", Mode: string(door.Mode()), Gate: string(c.gate), Model: h.cfg.Model, Cassette: f.cassette, Origin: "user",
-	})
+	}
+	if door.Mode() != seam.Live { // it may have been named by the environment
+		opened.Cassette = door.Name()
+	}
+	_, err := c.log.Record(ctx, 0, opened)
 	return err
 }
 

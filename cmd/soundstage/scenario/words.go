@@ -72,6 +72,10 @@ func Options(main func(script.Doors) int) script.Options[*Bag] {
 				Help: "Prints the rows of the studio's ledger: place, state, usage, cost, spent or saved; for cmp and stdout.",
 				Run:  wordLedger,
 			},
+			"given": {
+				Args: "FILE", Help: "Puts the pieces with their history, and the drafts, in FILE into the studio's store; trace to-scenario writes such files.",
+				Run: wordGiven,
+			},
 			"mcp": {
 				Args: "start [ARG…] | list | call TOOL [JSON] | stop", Help: "Is an MCP client of the program: starts it, lists and calls its tools; a leading ! expects an error result.",
 				Run: wordMCP,
