@@ -19,6 +19,18 @@ func Parse(data []byte) (*Cassette, error) {
 	return parse("c.yaml", data, crc32.Checksum(data[:max(0, len(data)-tailLen)], castagnoli()))
 }
 
+// ParseOlder is OpenAny of a file of an older format that holds data.
+func ParseOlder(data []byte) (*Cassette, error) {
+	now, _, err := upgrade("c.yaml", data)
+	if err != nil {
+		return nil, err
+	}
+	return Parse(now)
+}
+
+// ReadBlob is a body of a file of bodies that holds data.
+func ReadBlob(path, ref string) ([]byte, error) { return (&blobs{path: path}).get(ref) }
+
 // EncodeLine is a line as Append writes it, without its line feed.
 func EncodeLine(e Episode) ([]byte, error) {
 	if err := e.check(); err != nil {
