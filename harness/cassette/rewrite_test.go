@@ -230,3 +230,27 @@ func TestStandsApartInGoVCR(t *testing.T) {
 		t.Errorf("go-vcr reads %+v and %+v", one, two)
 	}
 }
+
+// What a crash leaves beside a file is no obstacle to the next try.
+func TestRewriteAfterACrash(t *testing.T) {
+	path := record(t, header(), episode("a"), episode("b"))
+	top := bytes.Split(read(t, path), []byte("- {"))[0]
+	for name, text := range map[string][]byte{path + ".part": top, path + ".tmp": []byte("half"), blobsOf(path) + ".tmp": []byte("half")} {
+		if err := os.WriteFile(name, text, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	a := episode("a")
+	_, err := cassette.Rewrite(open(t, path), header(), func(i int) (cassette.Change, error) {
+		return []cassette.Change{{Episode: &a, Apart: []string{"response"}}, {Drop: true}}[i], nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cassette.Verify(path); err != nil || open(t, path).Len() != 1 {
+		t.Error(err)
+	}
+	if left, err := filepath.Glob(filepath.Join(filepath.Dir(path), "*")); err != nil || len(left) != 2 {
+		t.Errorf("%v is left, %v", left, err)
+	}
+}
