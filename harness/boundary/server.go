@@ -60,10 +60,11 @@ func Serve(ctx context.Context, l net.Listener, h http.Handler, grace time.Durat
 		}),
 		ReadHeaderTimeout: readHeaderTime, IdleTimeout: idleTime, MaxHeaderBytes: 2 * DefaultHeader,
 		BaseContext: func(net.Listener) context.Context { return requests },
+		ConnContext: func(ctx context.Context, c net.Conn) context.Context { return context.WithValue(ctx, corkKey{}, c) },
 		ErrorLog:    slog.NewLogLogger(slog.DiscardHandler, slog.LevelError), // aborted streams are meant
 	}
 	done := make(chan error, 1)
-	go func() { done <- srv.Serve(l) }()
+	go func() { done <- srv.Serve(corkListener{l}) }()
 	select {
 	case err := <-done:
 		return fault.Wrap(err, CodeListen, "boundary.serve", "serve on %s", l.Addr())

@@ -1,6 +1,7 @@
 package boundary_test
 
 import (
+	"bytes"
 	"context"
 	"io"
 	"net"
@@ -65,4 +66,86 @@ func TestServeEnds(t *testing.T) {
 		t.Fatalf("the port is not free: %v", err)
 	}
 	_ = again.Close()
+}
+
+// A client that does not read holds up no end.
+func TestServeEndsWithAStuckClient(t *testing.T) {
+	l := listen(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	stuck := make(chan struct{})
+	h := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		cork, release := boundary.Cork(r.Context())
+		defer release()
+		cork()
+		close(stuck)
+		for block := make([]byte, 1<<20); r.Context().Err() == nil; {
+			if _, err := w.Write(block); err != nil {
+				return
+			}
+		}
+	})
+	served := make(chan error, 1)
+	go func() { served <- boundary.Serve(ctx, l, h, time.Millisecond) }()
+	conn, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close() //nolint:errcheck // the server closes it
+	if _, err := io.WriteString(conn, "GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"); err != nil {
+		t.Fatal(err)
+	}
+	<-stuck
+	cancel()
+	if err := <-served; err != nil {
+		t.Error(err)
+	}
+}
+
+// A corked connection keeps what is written, and its order, until it is released.
+func TestCork(t *testing.T) {
+	l := listen(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	seen := make(chan struct{})
+	h := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		cork, release := boundary.Cork(r.Context())
+		cork()
+		for _, s := range []string{"one", "two", "three"} {
+			_, _ = io.WriteString(w, s)
+			_ = http.NewResponseController(w).Flush()
+		}
+		release()
+		<-seen // what was held is with the client before the handler ends
+		_, _ = io.WriteString(w, "four")
+	})
+	served := make(chan error, 1)
+	go func() { served <- boundary.Serve(ctx, l, h, time.Second) }()
+	conn, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close() //nolint:errcheck // the server closes it
+	if _, err := io.WriteString(conn, "GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n"); err != nil {
+		t.Fatal(err)
+	}
+	var got []byte
+	for told := false; ; {
+		buf := make([]byte, 1000)
+		n, err := conn.Read(buf)
+		got = append(got, buf[:n]...)
+		if !told && bytes.Contains(got, []byte("three")) {
+			close(seen)
+			told = true
+		}
+		if err != nil {
+			break
+		}
+	}
+	const want = "\r\n\r\n3\r\none\r\n3\r\ntwo\r\n5\r\nthree\r\n4\r\nfour\r\n0\r\n\r\n"
+	if !bytes.HasSuffix(got, []byte(want)) {
+		t.Errorf("on the wire is %q, want it to end with %q", got, want)
+	}
+	cancel()
+	if err := <-served; err != nil {
+		t.Error(err)
+	}
 }

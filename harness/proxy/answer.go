@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"context"
 	"errors"
 	"io"
 	"net/http"
@@ -22,7 +23,7 @@ var buffers = sync.Pool{New: func() any { return new([chunkSize]byte) }}
 
 // copyAnswer sends a response on. Where it has no length it is a stream: what came in
 // one read goes out at once, as one chunk.
-func copyAnswer(w http.ResponseWriter, res *http.Response) {
+func copyAnswer(ctx context.Context, w http.ResponseWriter, res *http.Response) {
 	h := w.Header()
 	for name, values := range endToEnd(res.Header) {
 		h[name] = values
@@ -40,35 +41,49 @@ func copyAnswer(w http.ResponseWriter, res *http.Response) {
 		h.Set("Content-Length", strconv.FormatInt(res.ContentLength, 10))
 	}
 	w.WriteHeader(res.StatusCode)
-	if err := copyBody(w, res); err != nil {
+	if err := copyBody(ctx, w, res); err != nil {
 		panic(http.ErrAbortHandler) // the client sees a broken stream, as whoever recorded it did
 	}
 }
 
-// copyBody gives an error when the answer broke off, and none when the client left.
-func copyBody(w http.ResponseWriter, res *http.Response) error {
+// buffered bodies tell how much of them is at hand.
+type buffered interface{ Buffered() int }
+
+// copyBody gives an error when the answer broke off, and none when the client left. As
+// long as more is at hand, chunks that are flushed wait for it.
+func copyBody(ctx context.Context, w http.ResponseWriter, res *http.Response) error {
 	buf := buffers.Get().(*[chunkSize]byte)
 	defer buffers.Put(buf)
-	flusher := http.NewResponseController(w)
-	stream := res.ContentLength < 0
-	if stream {
-		_ = flusher.Flush() // the header is not held back until the first chunk
+	cork, release := boundary.Cork(ctx)
+	defer release()
+	more := func() bool { return false }
+	if b, ok := res.Body.(buffered); ok {
+		more = func() bool { return b.Buffered() > 0 }
 	}
+	flush := func() {}
+	if res.ContentLength < 0 {
+		flusher := http.NewResponseController(w)
+		flush = func() { _ = flusher.Flush() } // a recorder in a test may not
+	}
+	if more() {
+		cork()
+	}
+	flush() // the header is not held back until the first chunk
 	for {
 		n, err := res.Body.Read(buf[:])
 		if n > 0 {
 			if _, werr := w.Write(buf[:n]); werr != nil {
 				return nil
 			}
-			if stream {
-				_ = flusher.Flush() // a recorder in a test may not flush
-			}
+			flush()
 		}
 		switch {
 		case errors.Is(err, io.EOF):
 			return nil
 		case err != nil:
 			return err
+		case !more():
+			release()
 		}
 	}
 }

@@ -43,13 +43,17 @@ const headerPrefix = "X-Soundstage-"
 type Options struct {
 	Seam      *seam.Seam
 	Upstreams Upstreams // names of endpoints beside the known providers'
+	// MCP leads to the true MCP server of that name, with the headers of the client that
+	// authorise it; nil, or a nil Dial, where there is none. In replay it is not looked at.
+	MCP func(server string, header http.Header) seam.Dial
 	// Missed is told of each miss, once, in order. It may be nil.
 	Missed func(*seam.Miss)
 }
 
 // A Proxy is an http.Handler over a seam. It is safe for concurrent use.
 type Proxy struct {
-	o Options
+	o   Options
+	mcp *mcpFace
 
 	mu   sync.Mutex
 	told int // misses that were handed to Missed
@@ -58,7 +62,10 @@ type Proxy struct {
 var _ http.Handler = (*Proxy)(nil)
 
 // New makes a Proxy.
-func New(o Options) *Proxy { return &Proxy{o: o} }
+func New(o Options) *Proxy { return &Proxy{o: o, mcp: newMCPFace(o)} }
+
+// Close ends the sessions of MCP that are open. It comes before the seam's Close.
+func (p *Proxy) Close() { p.mcp.close() }
 
 // ServeHTTP implements http.Handler.
 func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -68,6 +75,11 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if probe(w, r, path) {
+		return
+	}
+	if server, ok := strings.CutPrefix(path, "/mcp/"); ok {
+		p.mcp.serve(w, r, strings.TrimSuffix(server, "/"), lane)
+		p.tell()
 		return
 	}
 	to, err := p.o.Upstreams.route(path, r.Header)
@@ -89,7 +101,7 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if res.Header.Get("X-Soundstage-Code") == string(seam.CodeMiss) {
 		p.tell()
 	}
-	copyAnswer(w, res)
+	copyAnswer(r.Context(), w, res)
 }
 
 // tell hands new misses on. Requests that miss at the same time do not tell the same

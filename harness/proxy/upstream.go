@@ -18,6 +18,7 @@ import (
 type Upstreams struct {
 	all   *url.URL            // instead of every known provider
 	known map[string]*url.URL // instead of one of them
+	mcp   map[string]string   // MCP servers
 	named map[string]string   // endpoints beside them: their URL is also the recorded one
 }
 
@@ -29,12 +30,13 @@ var reserved = []string{"lane", "http", "https", "mcp", "api", "v1", "v1beta", "
 // all stands for the name that is left out: no name can be spelled so.
 const all = "/"
 
-// ParseUpstreams reads NAME=URL, or URL for all known providers.
+// ParseUpstreams reads NAME=URL, mcp/NAME=URL, or URL for all known providers.
 func ParseUpstreams(specs []string) (Upstreams, error) {
-	u := Upstreams{known: map[string]*url.URL{}, named: map[string]string{}}
+	u := Upstreams{known: map[string]*url.URL{}, named: map[string]string{}, mcp: map[string]string{}}
 	for _, spec := range specs {
 		name, raw, named := strings.Cut(spec, "=")
-		if !named || strings.Contains(name, "/") { // a URL may hold a =
+		server, isMCP := strings.CutPrefix(name, "mcp/")
+		if !named || strings.Contains(name, "/") && !isMCP { // a URL may hold a =
 			name, raw = all, spec
 		}
 		base, err := url.Parse(strings.TrimRight(raw, "/"))
@@ -45,6 +47,8 @@ func ParseUpstreams(specs []string) (Upstreams, error) {
 		switch {
 		case name == all:
 			u.all = base
+		case isMCP && laneName().MatchString(server):
+			u.mcp[server] = base.String()
 		case slices.Contains(Names(), name):
 			u.known[name] = base
 		case !upstreamName().MatchString(name) || slices.Contains(reserved, name):
@@ -64,6 +68,9 @@ func shown(spec string, base *url.URL) string {
 	}
 	return base.Scheme + "://…@" + base.Host
 }
+
+// MCP is where the MCP server of that name is in the world; "" where none was named.
+func (u Upstreams) MCP(name string) string { return u.mcp[name] }
 
 // Names are all endpoints, as the first part of a path.
 func (u Upstreams) Names() []string {

@@ -197,6 +197,14 @@ func (p *playback) Read(b []byte) (int, error) {
 	return n, nil
 }
 
+// Buffered is how many bytes can be read without waiting.
+func (p *playback) Buffered() int {
+	if p.pace > 0 {
+		return p.left
+	}
+	return len(p.data)
+}
+
 // begin goes to the next chunk, waiting as long as was recorded if asked to.
 func (p *playback) begin() error {
 	if len(p.data) == 0 {

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -45,7 +46,7 @@ type proxyEvent struct {
 type proxyFlags struct {
 	cassette, mode, listen, client, tokenEnv, origin, home, work string
 	upstreams                                                    []string
-	allowUnused, keepErrors                                      bool
+	allowUnused, keepErrors, resume                              bool
 	pace                                                         float64
 }
 
@@ -63,6 +64,8 @@ With --mode record requests go on to the provider, or to --upstream, and are kep
 fill only those that the cassette does not hold. Keys come with the requests and are written
 nowhere. Interrupt it to end: that commits the recording.
 
+MCP servers are at /mcp/NAME, as streamable HTTP; a recording needs --upstream mcp/NAME=URL.
+
 Agents that share a cassette each have a lane: the header ` + proxy.LaneHeader + `, or a base URL
 that ends in /lane/NAME.`,
 		Example: `  soundstage proxy --cassette clients/claude-code --client claude-code
@@ -76,7 +79,7 @@ that ends in /lane/NAME.`,
 	set.StringVar(&f.cassette, "cassette", "", "the `file` or area/name to replay or record")
 	set.StringVar(&f.mode, "mode", "", "the `mode`: replay, record or fill (default: replay)")
 	set.StringVar(&f.listen, "listen", "127.0.0.1:0", "the `address`; port 0 is a free one")
-	set.StringArrayVar(&f.upstreams, "upstream", nil, "record: a `URL` for all providers, NAME=URL for one or one more, or a script that answers")
+	set.StringArrayVar(&f.upstreams, "upstream", nil, "record: a `URL` for all providers, NAME=URL for one or one more, mcp/NAME=URL, or a script")
 	set.StringVar(&f.client, "client", "", "the `agent`: claude-code, codex, opencode, cline or gemini; its rules are recorded")
 	set.StringVar(&f.tokenEnv, "token-env", "", "the `variable` that holds a token which every request must bring")
 	set.StringVar(&f.origin, "origin", "", "record: where answers come from, live or scripted (default: live, or scripted with a script)")
@@ -84,6 +87,7 @@ that ends in /lane/NAME.`,
 	set.StringVar(&f.work, "work", "", "the client's work `folder`, written as $WORK (default: here)")
 	set.BoolVar(&f.allowUnused, "allow-unused", false, "do not fail for episodes that nobody asked for")
 	set.BoolVar(&f.keepErrors, "keep-errors", false, "record: keep answers such as 401, 429 and 5xx too")
+	set.BoolVar(&f.resume, "continue", false, "record: go on where a recording was broken off")
 	set.Float64Var(&f.pace, "pace", 0, "replay: streams at once (0), as recorded (1), twice as fast (2)")
 	return c
 }
@@ -115,7 +119,7 @@ func (a *app) proxy(ctx context.Context, f proxyFlags) error {
 		return closeSeam(s, owned, err)
 	}
 	var mu sync.Mutex
-	p := proxy.New(proxy.Options{Seam: s, Upstreams: ups, Missed: func(m *seam.Miss) {
+	p := proxy.New(proxy.Options{Seam: s, Upstreams: ups, MCP: a.mcpDial(ups), Missed: func(m *seam.Miss) {
 		mu.Lock()
 		defer mu.Unlock()
 		fmt.Fprintf(a.doors.Stderr, "soundstage: %s\n", plain.Text(m.Error()))
@@ -128,6 +132,7 @@ func (a *app) proxy(ctx context.Context, f proxyFlags) error {
 	if err == nil {
 		err = boundary.Serve(ctx, l, guarded, proxyGrace)
 	}
+	p.Close()
 	return a.proxyDone(s, owned, out, f, err)
 }
 
@@ -238,12 +243,15 @@ func (a *app) proxyOptions(f proxyFlags, client proxy.Client) (seam.Options, err
 		home = either(env, "HOME", "USERPROFILE")
 	}
 	o := seam.Options{
-		Mode: seam.Mode(f.mode), Clock: a.doors.Clock, Rules: client.Rules(), Pace: f.pace, KeepErrors: f.keepErrors,
+		Mode: seam.Mode(f.mode), Clock: a.doors.Clock, Rules: client.Rules(), Pace: f.pace, KeepErrors: f.keepErrors, Continue: f.resume,
 		Redactor: redact.New(redact.Options{Env: env, Home: home, Work: work}),
 		CI:       isSet(env[envCI]), AllowLive: env[envLive] == "1",
 	}
 	if f.mode == "" {
 		o.Mode = seam.Replay
+	}
+	if slices.ContainsFunc(f.upstreams, func(u string) bool { return strings.HasPrefix(u, "mcp/") }) {
+		o.Rules = append(o.Rules, seam.MCPRules()[len(seam.DefaultRules()):]...)
 	}
 	const op = "proxy.open"
 	switch {
@@ -251,6 +259,8 @@ func (a *app) proxyOptions(f proxyFlags, client proxy.Client) (seam.Options, err
 		return o, fault.New(fault.Invalid, op, "a proxy needs a cassette").WithHint("name one with --cassette")
 	case o.Mode != seam.Replay && o.Mode != seam.Record && o.Mode != seam.Fill:
 		return o, fault.New(fault.Invalid, op, "mode is %q", f.mode).WithHint("use replay, record or fill")
+	case f.resume && o.Mode != seam.Record:
+		return o, fault.New(fault.Invalid, op, "mode %q continues no recording", o.Mode).WithHint("use --continue with --mode record")
 	case o.Mode == seam.Replay && (len(f.upstreams) > 0 && !onlyNamed(f.upstreams) || f.origin != ""):
 		return o, fault.New(fault.Invalid, op, "a replay asks no upstream").WithHint("leave --upstream and --origin out, or use --mode record")
 	}
@@ -301,7 +311,7 @@ func (a *app) proxyUpstream(f proxyFlags, ups proxy.Upstreams, script string) (h
 		}
 		return ups.Transport(network(a.doors.Env), origin == cassette.Scripted), origin, nil
 	}
-	if len(f.upstreams) > 1 || origin == cassette.Live {
+	if others := slices.DeleteFunc(slices.Clone(f.upstreams), func(u string) bool { return strings.HasPrefix(u, "mcp/") }); len(others) > 1 || origin == cassette.Live {
 		return nil, "", fault.New(fault.Invalid, "proxy.open", "the script %q answers for everybody, and its answers are scripted", script).
 			WithHint("name the script alone")
 	}
