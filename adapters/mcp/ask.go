@@ -31,7 +31,7 @@ const (
 // ask puts a question to whoever sits at the client.
 func (s *Server) ask(ctx context.Context, t tool.Tool, c call, req *sdk.CallToolRequest) *sdk.CallToolResult {
 	q := *c.question
-	if _, err := s.o.Recorder.Record(ctx, 0, trace.GateAsked{
+	if _, err := s.session.Recorder.Record(ctx, 0, trace.GateAsked{
 		Question: q.ID, Call: c.id, Tool: q.Tool, Class: string(q.Class), Title: q.Title, Review: q.Review,
 	}); err != nil {
 		return s.finish(ctx, t, c, tool.Result{}, fault.Wrap(err, fault.CodeOf(err), "mcp.call", "the question could not be recorded, so nobody was asked"), true)
@@ -83,7 +83,7 @@ var errLeft = errors.New("the client left")
 // resume writes down the answer and lets the gate act on it.
 func (s *Server) resume(ctx context.Context, t tool.Tool, c call, a gate.Answer) *sdk.CallToolResult {
 	q := *c.question
-	_, err := s.o.Recorder.Record(context.WithoutCancel(ctx), 0, trace.GateAnswered{
+	_, err := s.session.Recorder.Record(context.WithoutCancel(ctx), 0, trace.GateAnswered{
 		Question: q.ID, Choice: string(a.Choice), By: string(a.By), Note: a.Note,
 	})
 	if err != nil {

@@ -45,7 +45,7 @@ func (s *Server) answer(ctx context.Context, t tool.Tool, req *sdk.CallToolReque
 		return failure(err)
 	}
 	d := s.o.Gate.Decide(ctx, gate.Request{
-		Call: tool.Call{ID: c.id, Session: s.o.Session, Skin: tool.MCP, Seq: c.seq}, Tool: t.ID, Input: input,
+		Call: tool.Call{ID: c.id, Session: s.session.ID, Skin: tool.MCP, Seq: c.seq}, Tool: t.ID, Input: input,
 	})
 	c.runs = d.Request.Tool
 	switch d.Outcome {
@@ -74,7 +74,7 @@ func (s *Server) announce(ctx context.Context, t tool.Tool, input []byte) (annou
 	s.calls++
 	s.mu.Unlock()
 	c := call{id: s.o.Clock.ID("call"), tool: t.ID, input: input}
-	e, err := s.o.Recorder.Record(ctx, 0, trace.ToolCalled{Index: index, Call: c.id, Tool: t.ID, Input: string(input)})
+	e, err := s.session.Recorder.Record(ctx, 0, trace.ToolCalled{Index: index, Call: c.id, Tool: t.ID, Input: string(input)})
 	if err != nil {
 		return announced{}, fault.Wrap(err, fault.CodeOf(err), "mcp.call", "the call of %q could not be recorded, so it did not run", t.ID).
 			WithHint("See to the session's trace file, then call again.")
@@ -88,6 +88,8 @@ func (s *Server) finish(ctx context.Context, t tool.Tool, c call, res tool.Resul
 	out := success(t, res)
 	if err != nil {
 		out = failure(err)
+	} else if res.Reveal != nil {
+		s.reveal(res.Reveal)
 	}
 	event := trace.ToolFinished{
 		Call: c.id, Tool: c.tool, OK: err == nil, Text: res.Text, Images: res.Blocks,
@@ -96,12 +98,12 @@ func (s *Server) finish(ctx context.Context, t tool.Tool, c call, res tool.Resul
 	if err != nil {
 		event = trace.ToolFinished{Call: c.id, Tool: c.tool, Code: string(fault.CodeOf(err)), Text: textOf(out), NotRun: notRun}
 	}
-	_, rerr := s.o.Recorder.Record(context.WithoutCancel(ctx), 0, event)
+	_, rerr := s.session.Recorder.Record(context.WithoutCancel(ctx), 0, event)
 	if rerr == nil && res.Receipt != nil {
-		_, rerr = s.o.Recorder.Record(context.WithoutCancel(ctx), 0, trace.DraftSettled{Receipt: *res.Receipt})
+		_, rerr = s.session.Recorder.Record(context.WithoutCancel(ctx), 0, trace.DraftSettled{Receipt: *res.Receipt})
 	}
 	if class, _ := s.o.Table.Class(c.runs); rerr == nil && class != trust.Read {
-		rerr = s.o.Recorder.Sync()
+		rerr = s.session.Recorder.Sync()
 	}
 	if rerr != nil && s.o.Logger != nil {
 		// The deed is done: the client hears of it, the log of the gap.

@@ -152,6 +152,12 @@ func newStudio() *studio {
 		tool.New(spec("capability.call", "Runs a tool by its id.", tool.Read, tool.Direct), func(context.Context, tool.Call, wrapped) (tool.Reply[none], error) {
 			panic("the gate runs the inner tool")
 		}),
+		tool.New(spec("capability.find", "Reveals a tool.", tool.Read, tool.Direct), func(_ context.Context, _ tool.Call, in target) (tool.Reply[none], error) {
+			return tool.Reply[none]{Text: "call it", Reveal: []string{in.ID}}, nil
+		}),
+		tool.New(spec("character.greetings.update", "Proposes a greeting.", tool.Draft, tool.Deferred), func(context.Context, tool.Call, none) (tool.Reply[none], error) {
+			return tool.Reply[none]{Text: "d-0002"}, nil
+		}),
 	)
 	return s
 }
@@ -187,18 +193,23 @@ func (s *shelf) Put(_ context.Context, _, text string) (string, error) {
 func newStage(readOnly bool) *stage { return newStageWith(readOnly, nil, nil) }
 
 func newStageWith(readOnly bool, results gate.Results, door *seam.MCPDoor) *stage {
-	s, r, c := newStudio(), &tape{more: make(chan struct{}, 1)}, clock.NewFixed(clock.Epoch)
+	s, o := newOptions(readOnly, results)
+	r := &tape{more: make(chan struct{}, 1)}
+	return &stage{s, r, mcp.New(o, mcp.Session{ID: "s-0001", Recorder: r, Record: door})}
+}
+
+func newOptions(readOnly bool, results gate.Results) (*studio, mcp.Options) {
+	s, c := newStudio(), clock.NewFixed(clock.Epoch)
 	table := trust.NewTable(trust.Rows()...)
 	reg := s.reg
 	if readOnly {
 		reg = mcp.ReadOnly(reg, table)
 	}
 	g := gate.New(gate.Options{Registry: reg, Table: table, Clock: c, Reviewer: cards{}, Results: results})
-	return &stage{s, r, mcp.New(mcp.Options{
-		Registry: reg, Gate: g, Table: table, Session: "s-0001", Recorder: r, Clock: c,
+	return s, mcp.Options{
+		Registry: reg, Gate: g, Table: table, Clock: c,
 		Name: "soundstage", Version: "v0.0.1", Instructions: "Look for more tools with capability.find.",
-		Record: door,
-	})}
+	}
 }
 
 // asker answers forms as it is told to, and keeps the messages.
@@ -224,7 +235,11 @@ func (a *asker) handle(_ context.Context, req *sdk.ElicitRequest) (*sdk.ElicitRe
 // is a client without elicitation.
 func (s *stage) connect(t *testing.T, revision string, a *asker) *sdk.ClientSession {
 	t.Helper()
-	o := &sdk.ClientOptions{}
+	return s.connectWith(t, revision, a, &sdk.ClientOptions{})
+}
+
+func (s *stage) connectWith(t *testing.T, revision string, a *asker, o *sdk.ClientOptions) *sdk.ClientSession {
+	t.Helper()
 	if a != nil {
 		o.ElicitationHandler = a.handle
 	}

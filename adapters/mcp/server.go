@@ -3,8 +3,13 @@
 // It is an adapter and a skin: the only room that knows the MCP SDK. It lists the
 // direct tools under their dotted ids, with their own schemas, and sends every call
 // through the gate; it classifies nothing, runs nothing and keeps no list of tools
-// of its own. Deferred tools are not listed, since clients list too late or never:
-// capability.find returns their schemas, and capability.call runs them.
+// of its own. Deferred tools are listed when capability.find revealed them. Clients list
+// too late or never: it returns their schemas as well, and capability.call runs them.
+//
+// # One server a client
+//
+// A Factory makes a Server for each client of a process. They share the registry, the
+// gate and the store; what one was shown or asked is its own.
 //
 // # Questions to a person
 //
@@ -16,9 +21,8 @@
 //
 // # What is left out
 //
-// One client on one pair of streams; HTTP, resources, prompts, progress and list
-// changes are not here yet, nor is a question that another skin answers while the
-// client waits.
+// HTTP, resources, prompts and progress are not here yet, nor is a question that
+// another skin answers while the client waits.
 package mcp
 
 import (
@@ -28,15 +32,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"sync"
 
 	"github.com/go-json-experiment/json/jsontext"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/soundstage-dev/soundstage/harness/clock"
-	"github.com/soundstage-dev/soundstage/harness/fault"
-	"github.com/soundstage-dev/soundstage/harness/seam"
 	"github.com/soundstage-dev/soundstage/runtime/gate"
 	"github.com/soundstage-dev/soundstage/runtime/tool"
 	"github.com/soundstage-dev/soundstage/runtime/trace"
@@ -59,39 +59,22 @@ type Recorder interface {
 	Sync() error
 }
 
-// Options are the doors of a Server. All but Title, Instructions, Elsewhere and
-// Logger are needed.
-type Options struct {
-	Registry     *tool.Registry // the same one that the gate has
-	Gate         Gate
-	Table        *trust.Table
-	Session      string
-	Recorder     Recorder
-	Clock        clock.Clock
-	Name         string // "soundstage"
-	Version      string
-	Title        string
-	Instructions string // what a client's model is told of the server
-	// Elsewhere says in one line where a person can do what a client could not ask
-	// about; nil where there is no such place.
-	Elsewhere func(tool string, input []byte) string
-	Logger    *slog.Logger // nil: nothing is logged; never standard output
-	// Record is the door that the session passes, of a seam that records; nil: it is not
-	// recorded.
-	Record *seam.MCPDoor
-}
-
 // A Server answers one client. It is safe for concurrent calls.
 type Server struct {
-	o    Options
-	sdk  *sdk.Server
-	left chan struct{} // closed when the client sends no more, or nobody is to be waited for
+	o       Options // of the factory
+	factory *Factory
+	session Session
+	sdk     *sdk.Server
+	left    chan struct{} // closed when the client sends no more, or nobody is to be waited for
 	// leave closes left, once.
 	leave func()
 
 	mu    sync.Mutex
 	calls int             // made so far
 	open  map[string]call // asked and not answered yet, by question id
+
+	revealing sync.Mutex
+	revealed  []string // deferred tools that are listed now; under revealing
 }
 
 // call is one call of a tool, from its announcement to its result.
@@ -101,71 +84,6 @@ type call struct {
 	runs     string // the one that the gate decided on: another for capability.call
 	input    []byte // as it came
 	question *gate.Question
-}
-
-// New makes a server. It reads nothing and opens nothing. It panics when a door is
-// missing.
-func New(o Options) *Server {
-	switch {
-	case o.Registry == nil, o.Gate == nil, o.Table == nil, o.Recorder == nil, o.Clock == nil:
-		panic("mcp: registry, gate, table, recorder and clock are needed")
-	case o.Name == "" || o.Version == "":
-		panic("mcp: a server has a name and a version")
-	}
-	left := make(chan struct{})
-	s := &Server{o: o, left: left, leave: sync.OnceFunc(func() { close(left) }), open: map[string]call{}}
-	s.sdk = sdk.NewServer(
-		&sdk.Implementation{Name: o.Name, Version: o.Version, Title: o.Title},
-		&sdk.ServerOptions{
-			Instructions: o.Instructions, Logger: o.Logger,
-			Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{}},
-		},
-	)
-	listed := map[string]*sdk.Tool{}
-	for _, t := range o.Registry.On(tool.MCP).All() {
-		if t.Exposure == tool.Direct && t.Here() {
-			listed[t.ID] = describe(t, o.Table)
-			s.sdk.AddTool(&sdk.Tool{Name: t.ID, InputSchema: anyObject}, func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
-				return s.answer(ctx, t, req), nil
-			})
-		}
-	}
-	s.sdk.AddReceivingMiddleware(s.unlisted, described(listed))
-	return s
-}
-
-// anyObject is the schema that the SDK gets with each tool. It would read and write a
-// schema three times before it lists it; ours are linted where a tool is made.
-var anyObject = json.RawMessage(`{"type":"object"}`)
-
-// described puts the tools as clients see them into the SDK's list.
-func described(listed map[string]*sdk.Tool) sdk.Middleware {
-	return func(next sdk.MethodHandler) sdk.MethodHandler {
-		return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
-			res, err := next(ctx, method, req)
-			if list, ok := res.(*sdk.ListToolsResult); ok && list != nil {
-				for i, t := range list.Tools {
-					list.Tools[i] = listed[t.Name]
-				}
-			}
-			return res, err
-		}
-	}
-}
-
-// unlisted answers the call of a deferred tool by its own name. The SDK knows only what
-// is listed, and would say that there is no such tool, and not how to call it.
-func (s *Server) unlisted(next sdk.MethodHandler) sdk.MethodHandler {
-	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
-		if r, ok := req.(*sdk.CallToolRequest); ok {
-			t, has := s.o.Registry.On(tool.MCP).Get(r.Params.Name)
-			if has && t.Exposure == tool.Deferred && t.Here() {
-				return failure(fault.New(gate.CodeUnknownTool, "mcp.call", "%q is not listed, so it cannot be called by its name", r.Params.Name).
-					WithHint("Call %s with id %q and the same input.", carrier, t.ID)), nil
-			}
-		}
-		return next(ctx, method, req)
-	}
 }
 
 // ReadOnly keeps the tools that a read-only server has. The gate needs the smaller
@@ -181,15 +99,21 @@ func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	defer context.AfterFunc(ctx, s.leave)() // a question that is open would be waited for
 	answers := &shared{w: out}
 	var client sdk.Transport = &sdk.IOTransport{Reader: newLines(readCloser(in), answers), Writer: answers}
-	if s.o.Record != nil {
-		client = &inward{client, s.o.Record}
+	if s.session.Record != nil {
+		client = &inward{client, s.session.Record}
 	}
 	err := s.sdk.Run(ctx, &drain{client, s.leave})
-	s.closeOpen(context.WithoutCancel(ctx))
+	s.end(ctx)
 	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 		return nil // the caller's wish
 	}
 	return err
+}
+
+// end closes what the client left open: it is called once, when nothing runs any more.
+func (s *Server) end(ctx context.Context) {
+	s.leave()
+	s.closeOpen(context.WithoutCancel(ctx))
 }
 
 // readCloser closes in if it can be closed: that ends a read which waits.

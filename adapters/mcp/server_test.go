@@ -140,7 +140,7 @@ func TestReadOnly(t *testing.T) {
 	for _, tool := range res.Tools {
 		names = append(names, tool.Name)
 	}
-	if want := []string{"capability.call", "studio.list", "studio.read", "studio.search"}; !slices.Equal(names, want) {
+	if want := []string{"capability.call", "capability.find", "studio.list", "studio.read", "studio.search"}; !slices.Equal(names, want) {
 		t.Errorf("tools = %q, want %q", names, want)
 	}
 	if _, err := cs.CallTool(t.Context(), &sdk.CallToolParams{Name: "change.apply"}); err == nil {

@@ -65,10 +65,10 @@ func (a *app) serve(ctx context.Context, f mcpFlags) error {
 		return err
 	}
 	server := mcp.New(mcp.Options{
-		Registry: registry, Gate: g, Table: h.table, Session: id, Recorder: log, Clock: h.clock,
+		Registry: registry, Gate: g, Table: h.table, Clock: h.clock,
 		Name: "soundstage", Version: Version(), Title: "Soundstage studio", Instructions: studio.Instructions,
-		Elsewhere: elsewhere, Record: door.mcp(),
-	})
+		Elsewhere: elsewhere,
+	}, mcp.Session{ID: id, Recorder: log, Record: door.mcp()})
 	if door != nil {
 		log.opened.Mode, log.opened.Cassette = string(door.Mode()), door.Name()
 	}

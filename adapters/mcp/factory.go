@@ -1,0 +1,93 @@
+package mcp
+
+import (
+	"log/slog"
+	"sync"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/soundstage-dev/soundstage/harness/clock"
+	"github.com/soundstage-dev/soundstage/harness/seam"
+	"github.com/soundstage-dev/soundstage/runtime/tool"
+	"github.com/soundstage-dev/soundstage/runtime/trust"
+)
+
+// Options are the doors that the sessions of one studio share. Registry, Gate, Table,
+// Clock, Name and Version are needed.
+type Options struct {
+	Registry     *tool.Registry // the same one that the gate has
+	Gate         Gate
+	Table        *trust.Table
+	Clock        clock.Clock
+	Name         string // "soundstage"
+	Version      string
+	Title        string
+	Instructions string // what a client's model is told of the server
+	// Elsewhere says in one line where a person can do what a client could not ask
+	// about; nil where there is no such place.
+	Elsewhere func(tool string, input []byte) string
+	Logger    *slog.Logger // nil: nothing is logged; never standard output
+}
+
+// A Session is one client's. ID and Recorder are needed.
+type Session struct {
+	ID       string
+	Recorder Recorder
+	// Record is the door that the session passes, of a seam that records; nil: it is not
+	// recorded.
+	Record *seam.MCPDoor
+	// FullBelt lists every tool from the start, for a client that is not remembered
+	// between two requests: what capability.find revealed to it would be lost.
+	FullBelt bool
+}
+
+// A Factory makes the servers of one studio, one for each client, that share all but
+// what a client was shown and asked. It is safe for concurrent use.
+type Factory struct {
+	o   Options
+	mcp *tool.Registry // the part of Options.Registry that this skin has
+
+	mu        sync.Mutex
+	described map[string]*sdk.Tool // by id, made when first listed
+}
+
+// NewFactory makes a factory. It reads nothing and opens nothing. It panics when a
+// door is missing.
+func NewFactory(o Options) *Factory {
+	switch {
+	case o.Registry == nil, o.Gate == nil, o.Table == nil, o.Clock == nil:
+		panic("mcp: registry, gate, table and clock are needed")
+	case o.Name == "" || o.Version == "":
+		panic("mcp: a server has a name and a version")
+	}
+	return &Factory{o: o, mcp: o.Registry.On(tool.MCP), described: map[string]*sdk.Tool{}}
+}
+
+// New makes the server of one session where there is no other.
+func New(o Options, s Session) *Server { return NewFactory(o).Open(s) }
+
+// Open makes the server of one client. It panics without an id or a recorder.
+func (f *Factory) Open(session Session) *Server {
+	if session.ID == "" || session.Recorder == nil {
+		panic("mcp: a session has an id and a recorder")
+	}
+	left := make(chan struct{})
+	s := &Server{
+		o: f.o, factory: f, session: session, left: left,
+		leave: sync.OnceFunc(func() { close(left) }), open: map[string]call{},
+	}
+	s.sdk = sdk.NewServer(
+		&sdk.Implementation{Name: f.o.Name, Version: f.o.Version, Title: f.o.Title},
+		&sdk.ServerOptions{
+			Instructions: f.o.Instructions, Logger: f.o.Logger, SetCacheable: private,
+			Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{ListChanged: !session.FullBelt}},
+		},
+	)
+	for _, t := range f.mcp.All() {
+		if t.Here() && (t.Exposure == tool.Direct || session.FullBelt && t.Exposure == tool.Deferred) {
+			s.list(t)
+		}
+	}
+	s.sdk.AddReceivingMiddleware(s.unlisted, f.describing)
+	return s
+}
