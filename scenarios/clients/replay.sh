@@ -13,4 +13,4 @@ if unshare -rn true 2>/dev/null && command -v ip >/dev/null; then
 else
   echo "no network namespaces here: the network stays visible" >&2
 fi
-eval "$run" 2>&1 | grep -E '^ *(---|ok|FAIL|PASS)|not installed|FAIL:'
+eval "$run" 2>&1 | grep -E '^ *(---|ok|FAIL)|cmd.go.*not installed|FAIL:'
