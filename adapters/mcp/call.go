@@ -54,6 +54,9 @@ func (s *Server) answer(ctx context.Context, t tool.Tool, req *sdk.CallToolReque
 		return s.finish(ctx, t, c.call, res, err, false)
 	case gate.Asked:
 		c.question = d.Question
+		if s.session.Shared {
+			c.question.MayRemember = false
+		}
 		return s.ask(ctx, t, c.call, req)
 	default:
 		return s.finish(ctx, t, c.call, tool.Result{}, d.Err, false)

@@ -33,12 +33,18 @@ type Options struct {
 type Session struct {
 	ID       string
 	Recorder Recorder
+	// Transport is the id that the client knows its session by, over HTTP; "" on stdio,
+	// and over HTTP without sessions.
+	Transport string
 	// Record is the door that the session passes, of a seam that records; nil: it is not
 	// recorded.
 	Record *seam.MCPDoor
 	// FullBelt lists every tool from the start, for a client that is not remembered
 	// between two requests: what capability.find revealed to it would be lost.
 	FullBelt bool
+	// Shared says that requests of several clients may reach this server, as over HTTP
+	// without sessions: no answer of a person counts for more than one call.
+	Shared bool
 }
 
 // A Factory makes the servers of one studio, one for each client, that share all but
@@ -80,6 +86,7 @@ func (f *Factory) Open(session Session) *Server {
 		&sdk.Implementation{Name: f.o.Name, Version: f.o.Version, Title: f.o.Title},
 		&sdk.ServerOptions{
 			Instructions: f.o.Instructions, Logger: f.o.Logger, SetCacheable: private,
+			GetSessionID: func() string { return session.Transport },
 			Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{ListChanged: !session.FullBelt}},
 		},
 	)

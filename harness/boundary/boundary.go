@@ -2,9 +2,9 @@
 // this machine may look at, before anything else reads them.
 //
 // It belongs to harness and is what the proxy, MCP over HTTP and a web console stand
-// behind. It looks at the peer's address, Host, Origin, a bearer token and sizes. It
-// knows nothing of what is served, keeps no session, and does not encrypt: beyond
-// loopback put it behind something that does.
+// behind. It looks at the peer's address, Host, Origin, a bearer token, sizes and the
+// rate. It knows nothing of what is served, keeps no session, and does not encrypt:
+// beyond loopback put it behind something that does.
 //
 // A server on loopback is reached by every page that a browser on the machine shows.
 // A page of another site sends its own Origin; a page whose name was pointed at
@@ -32,6 +32,7 @@ const (
 	CodeHeader fault.Code = "BOUNDARY_HEADER"    // the header is too large
 	CodeTarget fault.Code = "BOUNDARY_TARGET"    // the request line asks for forwarding
 	CodeShort  fault.Code = "BOUNDARY_NO_SECRET" // a token that can be guessed
+	CodeRate   fault.Code = "BOUNDARY_RATE"      // too many requests in a short time
 )
 
 // The bounds where Options say nothing.
@@ -47,6 +48,10 @@ type Options struct {
 	// Token, when set, must come with every request. Only with one do requests of
 	// other machines come in.
 	Token string
+	// Checked says that next looks at a credential of each request itself, as an OAuth
+	// resource server does: requests of other machines come in without a Token. The
+	// header Authorization reaches next.
+	Checked bool
 	// TokenHeaders are where the token may stand, beside "Authorization: Bearer". The
 	// header that held it is taken off the request.
 	TokenHeaders []string
@@ -61,6 +66,10 @@ type Options struct {
 
 	MaxBody   int64 // 0: DefaultBody
 	MaxHeader int   // 0: DefaultHeader
+
+	// Rate, when set, bounds how many requests come in. It counts those that passed
+	// everything else, so that a stranger without the token uses nothing up.
+	Rate *Rate
 
 	// Refuse writes a refusal; nil writes the code, the message and the hint as JSON.
 	// The body of the request was not read.
@@ -78,6 +87,10 @@ type guard struct {
 func Guard(o Options, next http.Handler) (http.Handler, error) {
 	if err := checkToken(o.Token); err != nil {
 		return nil, err
+	}
+	if o.Rate != nil && (o.Rate.PerSecond <= 0 || o.Rate.Clock == nil) {
+		return nil, fault.New(fault.Invalid, "boundary.rate", "the rate is %d requests a second", o.Rate.PerSecond).
+			WithHint("give a whole number from 1 up, and a clock")
 	}
 	if o.MaxBody <= 0 {
 		o.MaxBody = DefaultBody
@@ -102,6 +115,10 @@ func checkToken(token string) error {
 // ServeHTTP implements http.Handler.
 func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	out, status, err := g.check(r)
+	if err == nil && !g.o.Rate.take() {
+		status, err = http.StatusTooManyRequests, g.o.Rate.refusal()
+		w.Header().Set("Retry-After", "1") // a bucket fills each second
+	}
 	if err != nil {
 		w.Header().Set("Connection", "close") // the body stays unread
 		g.o.Refuse(w, r, status, err)
@@ -130,7 +147,7 @@ func (g *guard) check(r *http.Request) (*http.Request, int, *fault.Error) {
 	if err := g.checkOrigin(r); err != nil {
 		return nil, http.StatusForbidden, err
 	}
-	if g.o.Token == "" && !loopbackAddr(r.RemoteAddr) {
+	if g.o.Token == "" && !g.o.Checked && !loopbackAddr(r.RemoteAddr) {
 		return nil, http.StatusForbidden, fault.New(CodeRemote, op, "the request came from %q, and there is no token", r.RemoteAddr).
 			WithHint("serve other machines only with a token")
 	}

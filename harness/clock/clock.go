@@ -67,6 +67,14 @@ func (Real) Seed() uint64 {
 	return binary.BigEndian.Uint64(b[:])
 }
 
+// Secret is 128 random bits as text, for a name that nobody may guess. It is no method of
+// a Clock: a clock that a scenario fixes counts, and what counts is guessed.
+func Secret() string {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // crypto/rand.Read never fails
+	return idAlphabet.EncodeToString(b[:])
+}
+
 // Fixed is a clock that stands still until it is moved, and counts its ids. Sleep
 // returns at once and does not move it: only Advance and Set do, so that a
 // scenario says when time passes. It is safe for concurrent use.
