@@ -19,7 +19,7 @@ func (a *app) cmdMCP() *cobra.Command {
 	var f mcpFlags
 	c := &cobra.Command{
 		Use:   "mcp [DIR]",
-		Short: "Serve the studio's tools over MCP on stdin and stdout",
+		Short: "Serve the studio's tools over MCP, on stdin and stdout or over HTTP",
 		Long: `Mcp serves the studio in DIR (default: here or above) to an agent. What the gate asks goes
 to the agent's person by elicitation, where the client can; else the call ends with an
 error that says where a person can answer. The agent's own permission settings are not
@@ -30,14 +30,23 @@ unknown there, not refused.
 
 With --record the session is kept as a cassette: what the client asked, what it was
 answered, and all that left the process meanwhile. A file is never written over; in a
-folder each session has a file of its own. A test replays it without a studio.`,
+folder each session has a file of its own. A test replays it without a studio.
+
+With --http many clients are served at the address that is printed first, on this machine
+alone: beyond it a token is needed, and encryption by what stands in front. Interrupt it to
+end: calls that run come to their end.`,
 		Example: `  claude mcp add soundstage -- soundstage mcp /path/to/studio
   soundstage mcp --read-only
-  soundstage mcp --record sessions/`,
+  soundstage mcp --record sessions/
+  soundstage mcp --http --listen 127.0.0.1:7801
+  soundstage mcp --http --listen 0.0.0.0:7801 --allow-host studio.example --token-env STUDIO_TOKEN`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 1 {
 				a.studio = args[0]
+			}
+			if err := f.http.check(c.Flags()); err != nil {
+				return err
 			}
 			return a.serve(c.Context(), f)
 		},
@@ -58,17 +67,22 @@ func (a *app) serve(ctx context.Context, f mcpFlags) error {
 	}
 	mode := trust.Mode(h.cfg.Gate)
 	g := h.gate(registry, mode)
+	factory := mcp.NewFactory(mcp.Options{
+		Registry: registry, Gate: g, Table: h.table, Clock: h.clock,
+		Name: "soundstage", Version: Version(), Title: "Soundstage studio", Instructions: studio.Instructions,
+		Elsewhere: elsewhere,
+	})
+	opened := trace.SessionOpened{Skin: "mcp", Mode: "live", Gate: string(g.Mode()), Origin: "user", ReadOnly: f.readOnly}
+	if f.http.on {
+		return a.serveHTTP(ctx, h, factory, opened, f.http)
+	}
 	id := h.clock.ID("s")
-	log := &lateLog{house: h, id: id, opened: trace.SessionOpened{Skin: "mcp", Mode: "live", Gate: string(g.Mode()), Origin: "user", ReadOnly: f.readOnly}}
+	log := &lateLog{house: h, id: id, opened: opened}
 	door, err := a.recordSession(h, f, id)
 	if err != nil {
 		return err
 	}
-	server := mcp.New(mcp.Options{
-		Registry: registry, Gate: g, Table: h.table, Clock: h.clock,
-		Name: "soundstage", Version: Version(), Title: "Soundstage studio", Instructions: studio.Instructions,
-		Elsewhere: elsewhere,
-	}, mcp.Session{ID: id, Recorder: log, Record: door.mcp()})
+	server := factory.Open(mcp.Session{ID: id, Recorder: log, Record: door.mcp()})
 	if door != nil {
 		log.opened.Mode, log.opened.Cassette = string(door.Mode()), door.Name()
 	}

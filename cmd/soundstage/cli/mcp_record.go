@@ -16,11 +16,13 @@ import (
 type mcpFlags struct {
 	readOnly, resume bool
 	record           string
+	http             httpFlags
 }
 
 func (f *mcpFlags) register(set *pflag.FlagSet) {
 	set.BoolVar(&f.readOnly, "read-only", false, "only tools that read")
 	set.StringVar(&f.record, "record", "", "record the session into this `file` (area/name or x.yaml), or into one of its own in this folder (x/)")
+	f.http.register(set)
 	set.BoolVar(&f.resume, "continue", false, "with --record: go on in the file of a session that was broken off")
 }
 

@@ -14,6 +14,7 @@ func results() map[string]reflect.Type {
 		"record":            reflect.TypeFor[recordResult](),
 		"test":              reflect.TypeFor[scenarioResult](),
 		"drift":             reflect.TypeFor[driftResult](),
+		"mcp":               reflect.TypeFor[mcpEvent](),
 		"proxy":             reflect.TypeFor[proxyEvent](),
 		"upstream":          reflect.TypeFor[upstreamEvent](),
 		"import":            reflect.TypeFor[importResult](),
