@@ -2,7 +2,6 @@ package script
 
 import (
 	"errors"
-	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -117,7 +116,7 @@ func (s *Script) scripted(o *seam.Options, t *tape, file, script string) error {
 	t.upstream = upstream.New(said)
 	below := upstream.NewTransport(t.upstream)
 	o.Transport, o.Origin, o.KeepErrors = below, cassette.Scripted, true
-	o.Answered = func(req *http.Request) { tell(below, req) }
+	o.Answered = below.Pass
 	o.Cassette = filepath.Join(s.work, ".record", filepath.FromSlash(o.Name)+".yaml")
 	if err := os.MkdirAll(filepath.Dir(o.Cassette), 0o755); err != nil {
 		return err
@@ -131,17 +130,6 @@ func (s *Script) scripted(o *seam.Options, t *tape, file, script string) error {
 		return err
 	}
 	return os.WriteFile(o.Cassette, old, 0o644)
-}
-
-// tell lets the scripted provider go on to its next turn when the cassette has answered.
-// It also finds out that the request is no longer as the script expects.
-func tell(below http.RoundTripper, req *http.Request) {
-	res, err := below.RoundTrip(req)
-	if err != nil {
-		return // the script's turn breaks off, and did when it was recorded
-	}
-	_, _ = io.Copy(io.Discard, res.Body) // as recorded
-	_ = res.Body.Close()
 }
 
 // real puts the world below. It costs money, so that the journal is beside the cassette

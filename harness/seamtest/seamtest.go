@@ -3,8 +3,8 @@
 // when it is told to.
 //
 // It belongs to harness, above seam, and is the one package here that reads the
-// environment: CI, SOUNDSTAGE_LIVE and SOUNDSTAGE_RECORD, what is to be kept out of a
-// cassette, and the key of a provider when one is called. It registers no test flag:
+// environment: the variables below, what is to be kept out of a cassette, and the key of
+// a provider when one is called. It registers no test flag:
 // one that the code under test has too would end the test binary, and go test stops at
 // a package that does not know a flag. Only tests import it. It compares no golden
 // files; package snapshot does.
@@ -32,6 +32,8 @@ const (
 	EnvCI       = "CI"
 	EnvLive     = "SOUNDSTAGE_LIVE"     // 1: the world is meant, also in CI
 	EnvRecord   = "SOUNDSTAGE_RECORD"   // 1: record every cassette anew; or one name
+	EnvEpisode  = "SOUNDSTAGE_EPISODE"  // with one name: record this episode anew, by number or key
+	EnvFill     = "SOUNDSTAGE_FILL"     // 1: keep what every cassette holds, and record what it lacks; or one name
 	EnvContinue = "SOUNDSTAGE_CONTINUE" // 1: first use up the journal of a recording that failed
 )
 
@@ -102,6 +104,9 @@ type Stage struct {
 // closes it when the test ends. A missing cassette fails the test at once: it is
 // never skipped, and never recorded unless SOUNDSTAGE_RECORD says so.
 //
+// SOUNDSTAGE_FILL keeps what the cassette holds, and records what it lacks; with
+// SOUNDSTAGE_EPISODE one episode is recorded anew, and behind it what no longer fits.
+//
 // A recording replaces the cassette only if the test passed. What a real provider has
 // answered until then stays in the journal, <root>/<name>.yaml.part: SOUNDSTAGE_CONTINUE
 // goes on with it, so that nothing is paid for twice.
@@ -109,7 +114,7 @@ func ForTest(t testing.TB, name string, options ...Option) *Stage {
 	t.Helper()
 	env := environment()
 	s := settings{root: "cassettes", env: env, seam: seam.Options{
-		Mode: seam.Replay, Name: name, Rules: seam.DefaultRules(), Clock: clock.NewFixed(clock.Epoch),
+		Name: name, Rules: seam.DefaultRules(), Clock: clock.NewFixed(clock.Epoch),
 		CI: isSet(env[EnvCI]), AllowLive: env[EnvLive] == "1",
 		RecordCommand: EnvRecord + "=" + name + " go test -run '^" + t.Name() + "$' .",
 	}}
@@ -120,10 +125,7 @@ func ForTest(t testing.TB, name string, options ...Option) *Stage {
 	s.seam.Redactor = redact.New(redact.Options{Env: s.env, Home: home(env)})
 	stage.file = filepath.Join(s.root, filepath.FromSlash(name)+".yaml")
 	s.seam.Cassette = stage.file
-	if env[EnvRecord] == "1" || env[EnvRecord] == name {
-		s.seam.Mode, s.seam.Replace, s.seam.Continue = seam.Record, true, env[EnvContinue] == "1"
-		stage.provider(&s)
-	}
+	stage.mode(&s, name)
 	stage.lay(&s)
 	opened, err := seam.Open(s.seam)
 	if err != nil {
@@ -134,33 +136,14 @@ func ForTest(t testing.TB, name string, options ...Option) *Stage {
 	return stage
 }
 
-// provider is what answers a recording.
-func (s *Stage) provider(o *settings) {
-	s.tb.Helper()
-	switch {
-	case o.script != "":
-		script, err := upstream.Load(o.script)
-		if err != nil {
-			s.tb.Fatalf("%v\n%s", err, fault.HintOf(err))
-		}
-		s.upstream = upstream.New(script)
-		o.seam.Transport, o.seam.Origin = upstream.NewTransport(s.upstream), cassette.Scripted
-	case o.seam.Transport == nil:
-		o.seam.Transport = &http.Transport{Proxy: http.ProxyFromEnvironment, ForceAttemptHTTP2: true}
-	}
-	if s.upstream == nil {
-		o.seam.Waits = clock.Real{} // a busy provider is not helped by a clock that stands still
-	}
-}
-
 // Client is a client whose requests all go through the seam.
 func (s *Stage) Client() *http.Client { return &http.Client{Transport: s.Transport()} }
 
 // Clock is the seam's clock: one that stands still, unless the test gave another.
 func (s *Stage) Clock() clock.Clock { return s.clock }
 
-// Recording reports whether the provider is asked, and the cassette written anew.
-func (s *Stage) Recording() bool { return s.Mode() == seam.Record }
+// Recording reports whether the provider may be asked, and the cassette written.
+func (s *Stage) Recording() bool { return s.Mode() != seam.Replay }
 
 // Key is the value of a variable while a real provider is recorded, and fails the test
 // where it is not set. Otherwise it is a word that is no key: a replay needs none.
@@ -198,22 +181,11 @@ func (s *Stage) finish(allowUnused bool) {
 	if err := s.faults.Done(); err != nil && !t.Failed() {
 		t.Error(err)
 	}
+	if s.Recording() {
+		return // the next replay says what a fill left over
+	}
 	if unused := s.Unused(); len(unused) > 0 && !allowUnused && !t.Failed() {
 		t.Errorf("cassette %q: %d episodes were not asked for: %v", s.Name(), len(unused), unused)
-	}
-}
-
-// refuse keeps the old cassette where the new one would be of a test that failed.
-func (s *Stage) refuse() {
-	if s.upstream != nil {
-		if err := s.upstream.Done(); err != nil {
-			s.Refuse(err)
-			return
-		}
-	}
-	if s.tb.Failed() && s.Err() == nil {
-		s.Refuse(fault.New(CodeFailed, "seamtest.record", "the test failed, so cassette %q stays as it was", s.Name()).
-			WithHint("let the test pass, and record again; %s=1 uses the answers that came", EnvContinue))
 	}
 }
 
