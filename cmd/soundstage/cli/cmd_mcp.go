@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -9,10 +10,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/soundstage-dev/soundstage/adapters/mcp"
+	"github.com/soundstage-dev/soundstage/harness/seam"
 	"github.com/soundstage-dev/soundstage/runtime/session"
-	"github.com/soundstage-dev/soundstage/runtime/studio"
 	"github.com/soundstage-dev/soundstage/runtime/trace"
-	"github.com/soundstage-dev/soundstage/runtime/trust"
 )
 
 func (a *app) cmdMCP() *cobra.Command {
@@ -25,8 +25,12 @@ to the agent's person by elicitation, where the client can; else the call ends w
 error that says where a person can answer. The agent's own permission settings are not
 relied on.
 
-With --read-only the server is built without every tool that drafts or writes: they are
-unknown there, not refused.
+With --read-only the server is built without every tool that drafts or writes; --tools and
+--studio leave out others. What is left out is unknown there, not refused. The belt says which
+tools a client's list has; those that are not in it are found and called all the same.
+
+A session meets the world live. With --mode replay a cassette answers what would leave the
+process; the studio is the real one.
 
 With --record the session is kept as a cassette: what the client asked, what it was
 answered, and all that left the process meanwhile. A file is never written over; in a
@@ -37,6 +41,8 @@ alone: beyond it a token is needed, and encryption by what stands in front. Inte
 end: calls that run come to their end.`,
 		Example: `  claude mcp add soundstage -- soundstage mcp /path/to/studio
   soundstage mcp --read-only
+  soundstage mcp --gate autopilot --belt full
+  soundstage mcp --tools 'studio.*,!studio.delete'
   soundstage mcp --record sessions/
   soundstage mcp --http --listen 127.0.0.1:7801
   soundstage mcp --http --listen 0.0.0.0:7801 --allow-host studio.example --token-env STUDIO_TOKEN`,
@@ -56,36 +62,42 @@ end: calls that run come to their end.`,
 }
 
 func (a *app) serve(ctx context.Context, f mcpFlags) error {
+	if err := cmp.Or(f.check(), f.settle()); err != nil {
+		return err
+	}
 	h, err := a.open(ctx)
 	if err != nil {
 		return err
 	}
 	defer h.close()
-	registry := h.registry
-	if f.readOnly {
-		registry = mcp.ReadOnly(newRegistry(h.readers()), h.table)
-	}
-	mode := trust.Mode(h.cfg.Gate)
-	g := h.gate(registry, mode)
-	factory := mcp.NewFactory(mcp.Options{
-		Registry: registry, Gate: g, Table: h.table, Clock: h.clock,
-		Name: "soundstage", Version: Version(), Title: "Soundstage studio", Instructions: studio.Instructions,
-		Elsewhere: elsewhere,
-	})
-	opened := trace.SessionOpened{Skin: "mcp", Mode: "live", Gate: string(g.Mode()), Origin: "user", ReadOnly: f.readOnly}
-	if f.http.on {
-		return a.serveHTTP(ctx, h, factory, opened, f.http)
-	}
-	id := h.clock.ID("s")
-	log := &lateLog{house: h, id: id, opened: opened}
-	door, err := a.recordSession(h, f, id)
+	registry, err := f.registry(h)
 	if err != nil {
 		return err
 	}
-	server := factory.Open(mcp.Session{ID: id, Recorder: log, Record: door.mcp()})
-	if door != nil {
-		log.opened.Mode, log.opened.Cassette = string(door.Mode()), door.Name()
+	g := h.gate(registry, f.gateMode(h.cfg))
+	factory := mcp.NewFactory(mcp.Options{
+		Registry: registry, Gate: g, Table: h.table, Clock: h.clock,
+		Name: "soundstage", Version: Version(), Title: "Soundstage studio", Instructions: f.instructions(g.Mode(), seam.Mode(f.mode)),
+		Elsewhere: elsewhere,
+	})
+	opened := trace.SessionOpened{Skin: "mcp", Mode: f.mode, Gate: string(g.Mode()), Origin: "user", ReadOnly: f.readOnly}
+	id := ""
+	if !f.http.on {
+		id = h.clock.ID("s")
 	}
+	door, err := a.openSession(h, f, id)
+	if err != nil {
+		return err
+	}
+	if door != nil {
+		opened.Cassette = door.Name()
+	}
+	if f.http.on {
+		err := a.serveHTTP(ctx, h, factory, opened, f)
+		return firstOf(err, door.close())
+	}
+	log := &lateLog{house: h, id: id, opened: opened}
+	server := factory.Open(mcp.Session{ID: id, Recorder: log, Record: door.mcp(), FullBelt: f.belt == beltFull})
 	err = server.Serve(ctx, a.doors.Stdin, a.doors.Stdout)
 	return firstOf(err, log.close(), door.close())
 }

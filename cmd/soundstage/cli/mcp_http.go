@@ -66,7 +66,8 @@ func (f *httpFlags) check(set *pflag.FlagSet) error {
 
 // serveHTTP answers many clients until the program is told to end. Each has a session
 // and a trace of its own; opened is what the traces begin with.
-func (a *app) serveHTTP(ctx context.Context, h *house, factory *mcp.Factory, opened trace.SessionOpened, f httpFlags) error {
+func (a *app) serveHTTP(ctx context.Context, h *house, factory *mcp.Factory, opened trace.SessionOpened, m mcpFlags) error {
+	f := m.http
 	token, err := a.token(f.tokenEnv)
 	if err != nil {
 		return err
@@ -86,7 +87,7 @@ func (a *app) serveHTTP(ctx context.Context, h *house, factory *mcp.Factory, ope
 		Clock: h.clock, MaxSessions: f.sessions,
 		Open: factory.Over(func(endpoint.Visitor) (mcp.Session, func() error, error) {
 			log := &lateLog{house: h, id: h.clock.ID("s"), opened: opened}
-			return mcp.Session{ID: log.id, Recorder: log}, log.close, nil
+			return mcp.Session{ID: log.id, Recorder: log, FullBelt: m.belt == beltFull}, log.close, nil
 		}),
 	})
 	out := mcpEvent{Event: "ready", URL: "http://" + l.Addr().String() + endpoint.Path}

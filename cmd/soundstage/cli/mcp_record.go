@@ -14,33 +14,79 @@ import (
 
 // mcpFlags are the flags of mcp.
 type mcpFlags struct {
-	readOnly, resume bool
-	record           string
-	http             httpFlags
+	posture
+	resume                 bool
+	record, mode, cassette string
+	http                   httpFlags
 }
 
 func (f *mcpFlags) register(set *pflag.FlagSet) {
-	set.BoolVar(&f.readOnly, "read-only", false, "only tools that read")
-	set.StringVar(&f.record, "record", "", "record the session into this `file` (area/name or x.yaml), or into one of its own in this folder (x/)")
+	f.posture.register(set)
+	set.StringVar(&f.mode, "mode", "", "how the session meets the world: live, replay or record, the latter two with --cassette (default: live)")
+	set.StringVar(&f.cassette, "cassette", "", "the `file` (area/name or x.yaml) to replay or record; to record, a folder (x/) too, where each session has a file of its own")
+	set.StringVar(&f.record, "record", "", "short for --mode record --cassette `file`")
 	f.http.register(set)
-	set.BoolVar(&f.resume, "continue", false, "with --record: go on in the file of a session that was broken off")
+	set.BoolVar(&f.resume, "continue", false, "while recording: go on in the file of a session that was broken off")
 }
 
-// A sessionDoor is the seam of a session that is recorded; nil of one that is not.
+// settle makes the three flags that say how the session meets the world two, and
+// refuses what does not fit together.
+func (f *mcpFlags) settle() error {
+	const op = "mcp.mode"
+	if f.record != "" {
+		if f.cassette != "" || f.mode != "" && f.mode != string(seam.Record) {
+			return fault.New(fault.Invalid, op, "--record is --mode record with its own --cassette, and there is one more of them").WithHint("leave out one")
+		}
+		f.mode, f.cassette = string(seam.Record), f.record
+	}
+	if f.mode == "" {
+		f.mode = string(seam.Live)
+		if f.cassette != "" {
+			return fault.New(fault.Invalid, op, "the cassette %q is named and not what to do with it", f.cassette).WithHint("add --mode replay or --mode record")
+		}
+	}
+	switch seam.Mode(f.mode) {
+	case seam.Live:
+		if f.cassette != "" {
+			return fault.New(fault.Invalid, op, "mode live uses no cassette, and %q is named", f.cassette).WithHint("use --mode replay or --mode record")
+		}
+	case seam.Replay, seam.Record:
+		if f.cassette == "" {
+			return fault.New(fault.Invalid, op, "mode %q needs a cassette", f.mode).WithHint("name one with --cassette")
+		}
+	default:
+		return fault.New(fault.Invalid, op, "mode is %q", f.mode).WithHint("use live, replay or record")
+	}
+	if f.http.on && f.mode == string(seam.Record) {
+		return fault.New(fault.Invalid, op, "--mode record keeps one session, and --http serves many").WithHint("record a client on stdio")
+	}
+	if f.resume && f.mode != string(seam.Record) {
+		return fault.New(fault.Invalid, op, "--continue goes on with a recording, and none is named").WithHint("name its file with --record")
+	}
+	return nil
+}
+
+// A sessionDoor is the seam of a session that is replayed or recorded; nil of one that
+// is live.
 type sessionDoor struct{ *seam.Seam }
 
-// recordSession opens the recording of a session. Its file must not be there.
-func (a *app) recordSession(h *house, f mcpFlags, id string) (*sessionDoor, error) {
+// openSession opens the way to the world. The file of a recording must not be there.
+func (a *app) openSession(h *house, f mcpFlags, id string) (*sessionDoor, error) {
 	const op = "mcp.record"
-	if f.record == "" {
-		if f.resume {
-			return nil, fault.New(fault.Invalid, op, "--continue goes on with a recording, and none is named").WithHint("name its file with --record")
-		}
+	switch seam.Mode(f.mode) {
+	case seam.Live:
 		return nil, nil
+	case seam.Replay:
+		file := a.cassetteFile(f.cassette)
+		s, err := seam.Open(seam.Options{Mode: seam.Replay, Cassette: file, Name: a.fromHere(file), Clock: h.clock, Redactor: h.redactor()})
+		if err != nil {
+			return nil, err
+		}
+		return &sessionDoor{s}, nil
 	}
-	file, folder := a.sessionFile(f.record, id)
+	file, folder := a.sessionFile(f.cassette, id)
 	if folder && f.resume {
-		return nil, fault.New(fault.Invalid, op, "each session has a file of its own in %q", f.record).
+		return nil, fault.New(fault.Invalid, op, "each session has a file of its own in %q", f.cassette).
 			WithHint("name the file of the session that was broken off, with .yaml and without .part")
 	}
 	env := a.doors.Env
@@ -73,9 +119,10 @@ func (a *app) fromHere(file string) string {
 	return file
 }
 
-// mcp is the door that the session passes.
+// mcp is the door that the session itself passes: while it is recorded. A replay
+// answers what leaves the process, and the studio is the real one.
 func (d *sessionDoor) mcp() *seam.MCPDoor {
-	if d == nil {
+	if d == nil || d.Mode() != seam.Record {
 		return nil
 	}
 	return d.MCP("soundstage")

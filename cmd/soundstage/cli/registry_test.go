@@ -143,7 +143,10 @@ func TestWhatIsFoundFitsIntoOneAnswer(t *testing.T) {
 // TestServedTools is the contract with MCP clients: the list that the real program
 // serves, with every schema as it is on the wire.
 func TestServedTools(t *testing.T) {
-	for name, args := range map[string][]string{"mcp_tools": {"mcp"}, "mcp_tools_read_only": {"mcp", "--read-only"}} {
+	for name, args := range map[string][]string{
+		"mcp_tools": {"mcp"}, "mcp_tools_read_only": {"mcp", "--read-only"},
+		"mcp_tools_full": {"mcp", "--belt", "full"}, "mcp_tools_full_read_only": {"mcp", "--belt", "full", "--read-only"},
+	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
 			w.write(configName, "model: anthropic/claude-sonnet-4-5\n")

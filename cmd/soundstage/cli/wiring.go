@@ -102,11 +102,6 @@ func newRegistry(tools []tool.Tool) *tool.Registry {
 	return tool.NewRegistry(slices.Concat(tools, capability.Tools(catalog))...)
 }
 
-// readers are the tools that a read-only server has.
-func (h *house) readers() []tool.Tool {
-	return slices.DeleteFunc(slices.Clone(h.tools), func(t tool.Tool) bool { return !h.table.ReadOnly(t.ID) })
-}
-
 // close ends what was opened.
 func (h *house) close() { _ = h.store.Close() } // what was written is on disk before
 

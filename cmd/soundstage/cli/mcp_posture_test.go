@@ -1,0 +1,146 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/soundstage-dev/soundstage/harness/fault"
+	"github.com/soundstage-dev/soundstage/runtime/studio"
+	"github.com/soundstage-dev/soundstage/runtime/tool"
+	"github.com/soundstage-dev/soundstage/runtime/trust"
+)
+
+// maxDirect bounds the list of the direct belt as the wire has it, in bytes: a client
+// sends it to its model with every request.
+const maxDirect = 40_000
+
+// listedTools are the tools that a client of the real program lists.
+func listedTools(t *testing.T, w *world, args ...string) (raw json.RawMessage, names []string) {
+	t.Helper()
+	lines := bytes.Split([]byte(strings.TrimSpace(w.must(handshake, append([]string{"mcp"}, args...)...))), []byte("\n"))
+	var answer struct {
+		Result struct {
+			Tools json.RawMessage `json:"tools"`
+		} `json:"result"`
+	}
+	if err := json.Unmarshal(lines[len(lines)-1], &answer); err != nil {
+		t.Fatal(err)
+	}
+	var list []struct {
+		Name string `json:"name"`
+	}
+	if err := json.Unmarshal(answer.Result.Tools, &list); err != nil {
+		t.Fatal(err)
+	}
+	for _, tl := range list {
+		names = append(names, tl.Name)
+	}
+	return answer.Result.Tools, names
+}
+
+func TestTheDirectBeltIsSmall(t *testing.T) {
+	w := newWorld(t)
+	w.write(configName, "model: anthropic/claude-sonnet-4-5\n")
+	raw, _ := listedTools(t, w)
+	t.Logf("%d bytes", len(raw))
+	if len(raw) > maxDirect {
+		t.Errorf("the list of the direct belt has %d bytes, %d is the most", len(raw), maxDirect)
+	}
+}
+
+// A gate's mode changes what is asked, and never what is there: the lists are the same,
+// so one golden holds for the three.
+func TestTheGateChangesNoList(t *testing.T) {
+	w := newWorld(t)
+	w.write(configName, "model: anthropic/claude-sonnet-4-5\n")
+	for _, rest := range [][]string{nil, {"--read-only"}, {"--belt", "full"}, {"--belt", "full", "--read-only"}} {
+		want, _ := listedTools(t, w, rest...)
+		for _, mode := range gateModes {
+			if got, _ := listedTools(t, w, append([]string{"--gate", string(mode)}, rest...)...); !bytes.Equal(got, want) {
+				t.Errorf("%s %v: another list", mode, rest)
+			}
+		}
+	}
+}
+
+// Who asks does not answer: no tool of any client reaches the questions of the gate.
+func TestNoToolAnswersTheGate(t *testing.T) {
+	h, all := registry(t)
+	for _, tl := range all {
+		class, _ := h.table.Class(tl.ID)
+		for _, word := range []string{"gate", "ask", "allow", "deny", "approve", "question", "permission"} {
+			for part := range strings.SplitSeq(tl.ID, ".") {
+				if part == word && tl.On(tool.MCP) {
+					t.Errorf("%s (%s) is on a client's belt", tl.ID, class)
+				}
+			}
+		}
+	}
+}
+
+func TestPostures(t *testing.T) {
+	h, _ := registry(t)
+	tests := []struct {
+		name string
+		p    posture
+		want string
+		code string
+	}{
+		{name: "a family", p: posture{tools: []string{"studio.*"}}, want: "capability.call capability.find studio.character.create studio.delete studio.list studio.piece.duplicate studio.read studio.search"},
+		{name: "without one", p: posture{tools: []string{"studio.*", "!studio.delete", "!*.create", "!*.duplicate"}}, want: "studio.list studio.read studio.search"},
+		{name: "only left out", p: posture{readOnly: true, tools: []string{"!studio.*", "!capability.*"}}, want: "change.query result.query"},
+		{name: "the finder is kept where it is named", p: posture{tools: []string{"studio.read", "capability.find"}}, want: "capability.find studio.read"},
+		{name: "a full belt needs no finder", p: posture{belt: beltFull, tools: []string{"character.*"}}, want: "character.greetings.update character.identity.update character.prompts.update"},
+		{name: "one studio", p: posture{readOnly: true, studios: []string{"content"}}, want: "capability.call capability.find change.query result.query studio.list studio.read studio.search"},
+		{name: "a write that read-only left out", p: posture{readOnly: true, tools: []string{"change.apply"}}, code: "no tool of this server fits"},
+		{name: "a slip", p: posture{tools: []string{"studio.lst"}}, code: "studio.list"},
+		{name: "nothing left", p: posture{tools: []string{"studio.list", "!studio.*"}}, code: "no tool is left"},
+		{name: "a bad pattern", p: posture{tools: []string{"[a"}}, code: "no pattern"},
+		{name: "an unknown studio", p: posture{studios: []string{"story"}}, code: "content"},
+		{name: "an unknown belt", p: posture{belt: "half"}, code: "direct or full"},
+		{name: "an unknown gate", p: posture{gate: "open"}, code: "autopilot"},
+		{name: "too many", p: posture{tools: strings.Split(strings.Repeat("a,", maxPatterns), ",")}, code: "the most"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if tt.p.belt == "" {
+				tt.p.belt = beltDirect
+			}
+			err := tt.p.check()
+			var got string
+			if err == nil {
+				var r *tool.Registry
+				if r, err = tt.p.registry(h); err == nil {
+					got = strings.Join(r.Names(), " ")
+				}
+			}
+			if tt.code != "" {
+				if text := fmt.Sprintf("%v %s", err, fault.HintOf(err)); err == nil || !strings.Contains(text, tt.code) {
+					t.Errorf("error %s, want %q in it", text, tt.code)
+				}
+				return
+			}
+			if err != nil || got != tt.want {
+				t.Errorf("tools %q, %v, want %q", got, err, tt.want)
+			}
+		})
+	}
+}
+
+func TestInstructionsNameThePosture(t *testing.T) {
+	long := posture{belt: beltFull, readOnly: true, studios: []string{"content"}}
+	for _, mode := range trust.Modes() {
+		text := long.instructions(mode, "replay")
+		for _, want := range []string{studio.Instructions, string(mode) + " gate", "outside doors replay", "full belt", "read-only", "studios content"} {
+			if !strings.Contains(text, want) {
+				t.Errorf("no %q in %q", want, text)
+			}
+		}
+		if len(text) > 2_048 {
+			t.Errorf("%d bytes of instructions", len(text))
+		}
+	}
+}
