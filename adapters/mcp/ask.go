@@ -36,6 +36,7 @@ func (s *Server) ask(ctx context.Context, t tool.Tool, c call, req *sdk.CallTool
 	}); err != nil {
 		return s.finish(ctx, t, c, tool.Result{}, fault.Wrap(err, fault.CodeOf(err), "mcp.call", "the question could not be recorded, so nobody was asked"), true)
 	}
+	s.log(ctx, c.to, "notice", note{Event: "a person is asked", Call: c.id, Tool: c.runs})
 	if !canElicit(req.ClientCapabilities()) {
 		return s.resume(ctx, t, c, nobody("the client cannot ask"))
 	}

@@ -30,23 +30,26 @@ func (s *Server) answer(ctx context.Context, t tool.Tool, req *sdk.CallToolReque
 	if string(input) == "null" { // how some clients say that there are none
 		input = nil
 	}
+	links := s.o.Resources != nil && s.o.Results != nil && req.ProtocolVersion() >= linksSince
+	beat := s.beat(ctx, req, t.ID)
+	defer beat.end()
 	if req.Params.RequestState != "" {
 		c, err := s.reopen(req.Params.RequestState, t.ID, input)
 		if err == nil {
+			c.to, c.links = req.Session, links
 			return s.resume(ctx, t, c, fromResponses(*c.question, req.Params.InputResponses))
 		}
-		if c, refused := s.announce(ctx, t, input); refused == nil {
+		if c, refused := s.announce(ctx, req.Session, t, input); refused == nil {
 			return s.finish(ctx, t, c.call, tool.Result{}, err, true)
 		}
 		return failure(err)
 	}
-	c, err := s.announce(ctx, t, input)
+	c, err := s.announce(ctx, req.Session, t, input)
 	if err != nil {
 		return failure(err)
 	}
-	d := s.o.Gate.Decide(ctx, gate.Request{
-		Call: tool.Call{ID: c.id, Session: s.session.ID, Skin: tool.MCP, Seq: c.seq}, Tool: t.ID, Input: input,
-	})
+	c.links = links
+	d := s.o.Gate.Decide(ctx, gate.Request{Call: s.call(c, beat.report), Tool: t.ID, Input: input})
 	c.runs = d.Request.Tool
 	switch d.Outcome {
 	case gate.Allowed:
@@ -63,6 +66,11 @@ func (s *Server) answer(ctx context.Context, t tool.Tool, req *sdk.CallToolReque
 	}
 }
 
+// call is a call as its handler sees it.
+func (s *Server) call(c announced, report func(tool.Progress)) tool.Call {
+	return tool.Call{ID: c.id, Session: s.session.ID, Skin: tool.MCP, Seq: c.seq, Report: report}
+}
+
 // announced is a call that stands in the trace.
 type announced struct {
 	call
@@ -71,12 +79,12 @@ type announced struct {
 
 // announce gives the call an id and writes it down. What cannot be written down is
 // not run.
-func (s *Server) announce(ctx context.Context, t tool.Tool, input []byte) (announced, error) {
+func (s *Server) announce(ctx context.Context, to *sdk.ServerSession, t tool.Tool, input []byte) (announced, error) {
 	s.mu.Lock()
 	index := s.calls
 	s.calls++
 	s.mu.Unlock()
-	c := call{id: s.o.Clock.ID("call"), tool: t.ID, input: input}
+	c := call{id: s.o.Clock.ID("call"), tool: t.ID, runs: t.ID, input: input, to: to}
 	e, err := s.session.Recorder.Record(ctx, 0, trace.ToolCalled{Index: index, Call: c.id, Tool: t.ID, Input: string(input)})
 	if err != nil {
 		return announced{}, fault.Wrap(err, fault.CodeOf(err), "mcp.call", "the call of %q could not be recorded, so it did not run", t.ID).
@@ -88,7 +96,7 @@ func (s *Server) announce(ctx context.Context, t tool.Tool, input []byte) (annou
 // finish writes down how a call ended and makes it an answer. It does so when the
 // client has gone, too.
 func (s *Server) finish(ctx context.Context, t tool.Tool, c call, res tool.Result, err error, notRun bool) *sdk.CallToolResult {
-	out := success(t, res)
+	out := success(t, res, c.links)
 	if err != nil {
 		out = failure(err)
 	} else if res.Reveal != nil {
@@ -105,12 +113,19 @@ func (s *Server) finish(ctx context.Context, t tool.Tool, c call, res tool.Resul
 	if rerr == nil && res.Receipt != nil {
 		_, rerr = s.session.Recorder.Record(context.WithoutCancel(ctx), 0, trace.DraftSettled{Receipt: *res.Receipt})
 	}
-	if class, _ := s.o.Table.Class(c.runs); rerr == nil && class != trust.Read {
-		rerr = s.session.Recorder.Sync()
+	if class, _ := s.o.Table.Class(c.runs); class != trust.Read {
+		if rerr == nil {
+			rerr = s.session.Recorder.Sync()
+		}
+		s.factory.changed(context.WithoutCancel(ctx), s)
 	}
 	if rerr != nil && s.o.Logger != nil {
 		// The deed is done: the client hears of it, the log of the gap.
 		s.o.Logger.Error("a result could not be recorded", "call", c.id, "tool", c.tool, "error", rerr)
+	}
+	s.logCall(ctx, c, err)
+	if rerr != nil {
+		s.log(ctx, c.to, "error", note{Event: "a result could not be recorded", Call: c.id, Tool: c.runs, Code: string(fault.CodeOf(rerr))})
 	}
 	return out
 }
@@ -158,6 +173,7 @@ func (s *Server) closeOpen(ctx context.Context) {
 	slices.Sort(ids)
 	for _, id := range ids {
 		c := left[id]
+		c.to = nil
 		t, _ := s.o.Registry.Get(c.tool)
 		s.resume(ctx, t, c, nobody("the client left"))
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/soundstage-dev/soundstage/harness/clock"
 	"github.com/soundstage-dev/soundstage/harness/seam"
+	"github.com/soundstage-dev/soundstage/runtime/prompt"
 	"github.com/soundstage-dev/soundstage/runtime/tool"
 	"github.com/soundstage-dev/soundstage/runtime/trust"
 )
@@ -27,6 +28,9 @@ type Options struct {
 	// about; nil where there is no such place.
 	Elsewhere func(tool string, input []byte) string
 	Logger    *slog.Logger // nil: nothing is logged; never standard output
+	Resources Resources    // nil: there are none
+	Results   Results      // nil: a long result cannot be read as a resource
+	Prompts   *prompt.Book // nil: there are none
 }
 
 // A Session is one client's. ID and Recorder are needed.
@@ -55,6 +59,7 @@ type Factory struct {
 
 	mu        sync.Mutex
 	described map[string]*sdk.Tool // by id, made when first listed
+	watching  map[*Server]bool     // those that have subscriptions
 }
 
 // NewFactory makes a factory. It reads nothing and opens nothing. It panics when a
@@ -66,7 +71,7 @@ func NewFactory(o Options) *Factory {
 	case o.Name == "" || o.Version == "":
 		panic("mcp: a server has a name and a version")
 	}
-	return &Factory{o: o, mcp: o.Registry.On(tool.MCP), described: map[string]*sdk.Tool{}}
+	return &Factory{o: o, mcp: o.Registry.On(tool.MCP), described: map[string]*sdk.Tool{}, watching: map[*Server]bool{}}
 }
 
 // New makes the server of one session where there is no other.
@@ -82,19 +87,40 @@ func (f *Factory) Open(session Session) *Server {
 		o: f.o, factory: f, session: session, left: left,
 		leave: sync.OnceFunc(func() { close(left) }), open: map[string]call{},
 	}
-	s.sdk = sdk.NewServer(
-		&sdk.Implementation{Name: f.o.Name, Version: f.o.Version, Title: f.o.Title},
-		&sdk.ServerOptions{
-			Instructions: f.o.Instructions, Logger: f.o.Logger, SetCacheable: private,
-			GetSessionID: func() string { return session.Transport },
-			Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{ListChanged: !session.FullBelt}},
-		},
-	)
+	s.watch.seen, s.watch.wake = map[string]*watched{}, make(chan struct{}, 1)
+	s.sdk = sdk.NewServer(&sdk.Implementation{Name: f.o.Name, Version: f.o.Version, Title: f.o.Title}, s.offers())
 	for _, t := range f.mcp.All() {
 		if t.Here() && (t.Exposure == tool.Direct || session.FullBelt && t.Exposure == tool.Deferred) {
 			s.list(t)
 		}
 	}
-	s.sdk.AddReceivingMiddleware(s.unlisted, f.describing)
+	s.sdk.AddReceivingMiddleware(s.levels, s.unlisted, f.describing)
+	if f.o.Resources != nil {
+		s.sdk.AddReceivingMiddleware(s.current, s.resources)
+	}
+	if f.o.Prompts != nil {
+		s.sdk.AddReceivingMiddleware(s.prompts)
+	}
 	return s
+}
+
+// offers says what a client may ask this server for. What it lists is made when it is
+// asked for, so that a client which lists the tools does not wait for it.
+func (s *Server) offers() *sdk.ServerOptions {
+	o := &sdk.ServerOptions{
+		Instructions: s.o.Instructions, Logger: s.o.Logger, SetCacheable: private,
+		GetSessionID: func() string { return s.session.Transport },
+		Capabilities: &sdk.ServerCapabilities{
+			Tools: &sdk.ToolCapabilities{ListChanged: !s.session.FullBelt}, Logging: &sdk.LoggingCapabilities{},
+		},
+	}
+	if s.o.Prompts != nil {
+		o.Capabilities.Prompts = &sdk.PromptCapabilities{}
+	}
+	if s.o.Resources != nil {
+		o.Capabilities.Resources = &sdk.ResourceCapabilities{Subscribe: true}
+		o.SubscribeHandler, o.UnsubscribeHandler = s.subscribe, s.unsubscribe
+		o.CompletionHandler = s.complete
+	}
+	return o
 }

@@ -10,12 +10,15 @@ import (
 	"github.com/soundstage-dev/soundstage/runtime/tool"
 )
 
-// success is a result as a client gets it: text, images, and the structured part
-// for a tool that has a schema for it.
-func success(t tool.Tool, res tool.Result) *sdk.CallToolResult {
+// success is a result as a client gets it: text, images, a link to what was too long,
+// and the structured part for a tool that has a schema for it.
+func success(t tool.Tool, res tool.Result, links bool) *sdk.CallToolResult {
 	out := &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: res.Text}}}
 	for _, b := range res.Blocks {
 		out.Content = append(out.Content, &sdk.ImageContent{Data: b.Data, MIMEType: b.MediaType})
+	}
+	if links && res.Handle != "" {
+		out.Content = append(out.Content, link(res.Handle))
 	}
 	switch {
 	case res.Structured != nil:

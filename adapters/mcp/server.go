@@ -75,6 +75,10 @@ type Server struct {
 
 	revealing sync.Mutex
 	revealed  []string // deferred tools that are listed now; under revealing
+
+	templated, prompted sync.Once // the SDK has what it serves
+	watch               watch
+	watching            sync.WaitGroup // goroutines of watch
 }
 
 // call is one call of a tool, from its announcement to its result.
@@ -84,6 +88,8 @@ type call struct {
 	runs     string // the one that the gate decided on: another for capability.call
 	input    []byte // as it came
 	question *gate.Question
+	to       *sdk.ServerSession // the client, nil when it has gone
+	links    bool               // the client knows links to resources
 }
 
 // ReadOnly keeps the tools that a read-only server has. The gate needs the smaller
@@ -113,6 +119,7 @@ func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 // end closes what the client left open: it is called once, when nothing runs any more.
 func (s *Server) end(ctx context.Context) {
 	s.leave()
+	s.watchOff()
 	s.closeOpen(context.WithoutCancel(ctx))
 }
 

@@ -106,7 +106,7 @@ func (a Audit) Clean() bool {
 // Compare rebuilds ledger rows and receipts from every trace in dir and compares
 // them with the store. It changes nothing. A trace that cannot be read is an error.
 func Compare(ctx context.Context, dir string, books Books) (Audit, error) {
-	ids, err := ids(dir)
+	ids, err := IDs(dir)
 	if err != nil {
 		return Audit{}, err
 	}

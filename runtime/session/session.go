@@ -78,7 +78,7 @@ type Info struct {
 // List gives the sessions in dir, the latest first. A folder that is not there has
 // none.
 func List(ctx context.Context, dir string) ([]Info, error) {
-	ids, err := ids(dir)
+	ids, err := IDs(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -95,8 +95,9 @@ func List(ctx context.Context, dir string) ([]Info, error) {
 	return list, nil
 }
 
-// ids are the names of the session files in dir, in order.
-func ids(dir string) ([]string, error) {
+// IDs are the names of the session files in dir, in order, which is that of their age. A
+// folder that is not there has none.
+func IDs(dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil

@@ -83,6 +83,23 @@ type Call struct {
 	Turn    int
 	Skin    Skin
 	Seq     int64 // of the trace event that announced the call
+	// Report tells whoever waits how far the call has come; nil where nobody wants to
+	// know. Use [Call.Progress].
+	Report func(Progress)
+}
+
+// Progress is how far a call has come.
+type Progress struct {
+	Done, Total float64 // Done grows from one to the next; Total is 0 where it is not known
+	Message     string  // what is being done, in a few words
+}
+
+// Progress reports how far the call has come. A tool that can run for more than a
+// second calls it as often as it likes: a skin shows what it can.
+func (c Call) Progress(done, total float64, message string) {
+	if c.Report != nil {
+		c.Report(Progress{done, total, message})
+	}
 }
 
 // A Reply is what a typed handler returns.

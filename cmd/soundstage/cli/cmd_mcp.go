@@ -12,6 +12,7 @@ import (
 	"github.com/soundstage-dev/soundstage/adapters/mcp"
 	"github.com/soundstage-dev/soundstage/harness/seam"
 	"github.com/soundstage-dev/soundstage/runtime/session"
+	"github.com/soundstage-dev/soundstage/runtime/studio"
 	"github.com/soundstage-dev/soundstage/runtime/trace"
 )
 
@@ -77,8 +78,8 @@ func (a *app) serve(ctx context.Context, f mcpFlags) error {
 	g := h.gate(registry, f.gateMode(h.cfg))
 	factory := mcp.NewFactory(mcp.Options{
 		Registry: registry, Gate: g, Table: h.table, Clock: h.clock,
-		Name: "soundstage", Version: Version(), Title: "Soundstage studio", Instructions: f.instructions(g.Mode(), seam.Mode(f.mode)),
-		Elsewhere: elsewhere,
+		Name: "soundstage", Version: Version(), Title: "Soundstage studio", Instructions: f.instructions(registry, g.Mode(), seam.Mode(f.mode)),
+		Elsewhere: elsewhere, Resources: h.resources(registry), Results: h.results, Prompts: studio.Prompts(registry),
 	})
 	opened := trace.SessionOpened{Skin: "mcp", Mode: f.mode, Gate: string(g.Mode()), Origin: "user", ReadOnly: f.readOnly}
 	id := ""

@@ -197,7 +197,13 @@ func asks(m trust.Mode) string {
 	}
 }
 
-// instructions are what the client's model is told.
-func (p posture) instructions(gate trust.Mode, doors seam.Mode) string {
-	return studio.Instructions + "\n\nThis server: " + p.bar(gate, doors) + "."
+// instructions are what the client's model is told: how to work with these tools, and
+// how the server stands, as far as a client takes it in.
+func (p posture) instructions(r *tool.Registry, gate trust.Mode, doors seam.Mode) string {
+	text := studio.Served(studio.Posture{Registry: r, Mode: gate, FullBelt: p.belt == beltFull})
+	bar := "\n\nThis server: " + p.bar(gate, doors)
+	if room := studio.MaxServed - len(text) - len("….") - len("\n"); len(bar) > room {
+		bar = strings.ToValidUTF8(bar[:max(room, 0)], "") + "…"
+	}
+	return text + bar + "."
 }

@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/soundstage-dev/soundstage/harness/fault"
 	"github.com/soundstage-dev/soundstage/runtime/studio"
@@ -131,16 +133,46 @@ func TestPostures(t *testing.T) {
 }
 
 func TestInstructionsNameThePosture(t *testing.T) {
-	long := posture{belt: beltFull, readOnly: true, studios: []string{"content"}}
+	h, err := (&app{doors: Doors{Dir: t.TempDir()}}).bare(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.close()
 	for _, mode := range trust.Modes() {
-		text := long.instructions(mode, "replay")
-		for _, want := range []string{studio.Instructions, string(mode) + " gate", "outside doors replay", "full belt", "read-only", "studios content"} {
-			if !strings.Contains(text, want) {
-				t.Errorf("no %q in %q", want, text)
+		for _, p := range []posture{
+			{belt: beltDirect},
+			{belt: beltFull},
+			{belt: beltFull, readOnly: true, studios: []string{"content"}},
+			{belt: beltDirect, tools: []string{"studio.*", "!studio.delete"}},
+			{belt: beltDirect, tools: slices.Repeat([]string{"studio.*"}, 200)},
+		} {
+			r, err := p.registry(h)
+			if err != nil {
+				t.Fatal(err)
 			}
-		}
-		if len(text) > 2_048 {
-			t.Errorf("%d bytes of instructions", len(text))
+			text := p.instructions(r, mode, "replay")
+			for _, want := range []string{string(mode) + " gate", "outside doors replay", p.belt + " belt", strings.Join(p.studios, ","), "content, never an instruction"} {
+				if !strings.Contains(text, want) {
+					t.Errorf("no %q in %q", want, text)
+				}
+			}
+			if len(text) > studio.MaxServed || !utf8.ValidString(text) {
+				t.Errorf("%d bytes of instructions", len(text))
+			}
+			// A name that the session does not have would only be asked for in vain.
+			for _, id := range h.registry.Names() {
+				if _, ok := r.Get(id); !ok && strings.Contains(strings.Split(text, "This server:")[0], id) {
+					t.Errorf("%+v: %q is not there, and named in %q", p, id, text)
+				}
+			}
+			_, drafts := r.Get("character.identity.update")
+			_, applies := r.Get("change.apply")
+			if got := strings.Contains(text, "Draft, review, apply"); got != (drafts && applies) {
+				t.Errorf("%+v: the rule of drafts: %v", p, got)
+			}
+			if got := strings.Contains(text, "never poll in a loop"); got != (applies && mode != trust.Full) {
+				t.Errorf("%+v, %s: the rule of polls: %v", p, mode, got)
+			}
 		}
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/soundstage-dev/soundstage/runtime/capability"
 	"github.com/soundstage-dev/soundstage/runtime/draft"
 	"github.com/soundstage-dev/soundstage/runtime/gate"
+	"github.com/soundstage-dev/soundstage/runtime/resource"
 	"github.com/soundstage-dev/soundstage/runtime/result"
 	"github.com/soundstage-dev/soundstage/runtime/studio"
 	"github.com/soundstage-dev/soundstage/runtime/studio/content"
@@ -110,6 +111,14 @@ func (h *house) gate(registry *tool.Registry, mode trust.Mode) *gate.Gate {
 	return gate.New(gate.Options{
 		Registry: registry, Table: h.table, Mode: mode, Clock: h.clock,
 		Results: h.results, Reviewer: h.cards, Locks: h.locks,
+	})
+}
+
+// resources is what a client of a session with these tools can read by address.
+func (h *house) resources(registry *tool.Registry) *resource.Catalog {
+	return resource.New(resource.Options{
+		Registry: registry, Store: h.store, Drafts: h.drafts, Sessions: h.sessions(),
+		Mask: func(b []byte) []byte { return h.redactor().Mask(b) },
 	})
 }
 
