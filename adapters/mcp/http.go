@@ -20,7 +20,7 @@ func (f *Factory) Over(begin func(v endpoint.Visitor) (Session, func() error, er
 		s := f.Open(session)
 		ctx = context.WithoutCancel(ctx) // the request that began the session ends long before it
 		return endpoint.Session{Server: s.sdk, Leave: s.leave, Close: func() error {
-			s.closeOpen(ctx)
+			s.end(ctx)
 			return end()
 		}}, nil
 	}
