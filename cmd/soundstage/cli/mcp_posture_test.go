@@ -9,6 +9,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/soundstage-dev/soundstage/harness/clock"
 	"github.com/soundstage-dev/soundstage/harness/fault"
 	"github.com/soundstage-dev/soundstage/runtime/studio"
 	"github.com/soundstage-dev/soundstage/runtime/tool"
@@ -133,7 +134,7 @@ func TestPostures(t *testing.T) {
 }
 
 func TestInstructionsNameThePosture(t *testing.T) {
-	h, err := (&app{doors: Doors{Dir: t.TempDir()}}).bare(t.Context())
+	h, err := (&app{doors: Doors{Dir: t.TempDir(), Clock: clock.NewFixed(clock.Epoch)}}).bare(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
