@@ -261,6 +261,7 @@ var codecs = []struct{ pkg, why string }{
 	{"runtime/tool", "checks inputs against schemas, and lints schemas"},
 	{"runtime/studio/content/card", "cards carry fields that nobody has named yet"},
 	{"adapters/model", "translates providers' options"},
+	{"adapters/clientfile", "compares what others' settings say before and after"},
 	{"docs/examples/weather", "the SDKs want schemas so"},
 	{"cmd/soundstage/scenario", "speaks JSON-RPC by hand, as any client would"},
 }
