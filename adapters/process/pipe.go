@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"os"
 	"os/exec"
 	"sync"
 	"time"
@@ -79,12 +80,17 @@ func (p *Pipe) Read(b []byte) (int, error) { return p.out.Read(b) }
 // Write implements io.Writer.
 func (p *Pipe) Write(b []byte) (int, error) { return p.in.Write(b) }
 
+// CloseInput ends the program's input, so that what it still says can be read before Close.
+func (p *Pipe) CloseInput() error { return p.in.Close() }
+
 // Close ends the program's input, gives it a while to end, and kills it if it does not,
 // with everything that it started in any case. Nothing of it is left when Close returns.
 // How a server ends that is told to is no error.
 func (p *Pipe) Close() error {
 	p.once.Do(func() {
-		p.err = p.in.Close()
+		if p.err = p.in.Close(); errors.Is(p.err, os.ErrClosed) {
+			p.err = nil // CloseInput
+		}
 		ctx, cancel := context.WithCancel(p.ctx)
 		late := make(chan struct{})
 		go func() {
