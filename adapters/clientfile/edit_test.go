@@ -16,7 +16,7 @@ func client(t testing.TB, name string) Client {
 	return c
 }
 
-var server = Entry{Name: "soundstage", Command: "/opt/bin/soundstage", Args: []string{"mcp", "/home/ada/studio"}}
+var server = Entry{Name: "soundstage", Command: "/opt/bin/soundstage", Args: []string{"mcp", "/srv/ada/studio"}}
 
 // put is src with the entry, and without it again by position and by structure.
 func put(t *testing.T, c Client, src string) (after, undone, removed string) {
@@ -47,10 +47,10 @@ func TestInsert(t *testing.T) {
       "command": "/opt/bin/soundstage",
       "args": [
         "mcp",
-        "/home/ada/studio"
+        "/srv/ada/studio"
       ]
     }`
-	flat := `"soundstage":{"type":"stdio","command":"/opt/bin/soundstage","args":["mcp","/home/ada/studio"]}`
+	flat := `"soundstage":{"type":"stdio","command":"/opt/bin/soundstage","args":["mcp","/srv/ada/studio"]}`
 	tab := "\t\t" + strings.NewReplacer("\n        ", "\n\t\t\t\t", "\n      ", "\n\t\t\t", "\n    ", "\n\t\t").Replace(entry)
 	for name, c := range map[string]struct{ client, src, want, removed string }{
 		"nothing":           {"vscode", "", "{\n  \"servers\": {\n    " + entry + "\n  }\n}\n", "{\n  \"servers\": {}\n}\n"},
@@ -66,9 +66,9 @@ func TestInsert(t *testing.T) {
 		"one line, none":    {"claude-code", `{"a":1}`, `{"a":1,"mcpServers":{` + flat + `}}`, `{"a":1,"mcpServers":{}}`},
 		"tabs":              {"cursor", "{\n\t\"mcpServers\": {\n\t\t\"x\": {}\n\t}\n}", "{\n\t\"mcpServers\": {\n\t\t\"x\": {},\n" + tab + "\n\t}\n}", ""},
 		"byte order mark":   {"vscode", "\ufeff{\n  \"servers\": {}\n}", "\ufeff{\n  \"servers\": {\n    " + entry + "\n  }\n}", "\ufeff{\n  \"servers\": {}\n}"},
-		"toml":              {"codex", "model = \"x\" # mine\n", "model = \"x\" # mine\n\n[mcp_servers.soundstage]\ncommand = \"/opt/bin/soundstage\"\nargs = [\"mcp\", \"/home/ada/studio\"]\n", ""},
-		"toml, no line end": {"codex", "[a]\nb = 1", "[a]\nb = 1\n\n[mcp_servers.soundstage]\ncommand = \"/opt/bin/soundstage\"\nargs = [\"mcp\", \"/home/ada/studio\"]\n", "[a]\nb = 1\n"},
-		"toml, none":        {"codex", "", "[mcp_servers.soundstage]\ncommand = \"/opt/bin/soundstage\"\nargs = [\"mcp\", \"/home/ada/studio\"]\n", ""},
+		"toml":              {"codex", "model = \"x\" # mine\n", "model = \"x\" # mine\n\n[mcp_servers.soundstage]\ncommand = \"/opt/bin/soundstage\"\nargs = [\"mcp\", \"/srv/ada/studio\"]\n", ""},
+		"toml, no line end": {"codex", "[a]\nb = 1", "[a]\nb = 1\n\n[mcp_servers.soundstage]\ncommand = \"/opt/bin/soundstage\"\nargs = [\"mcp\", \"/srv/ada/studio\"]\n", "[a]\nb = 1\n"},
+		"toml, none":        {"codex", "", "[mcp_servers.soundstage]\ncommand = \"/opt/bin/soundstage\"\nargs = [\"mcp\", \"/srv/ada/studio\"]\n", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			after, undone, removed := put(t, client(t, c.client), c.src)
@@ -102,11 +102,11 @@ func TestReplaceKeepsTheRest(t *testing.T) {
 	for name, c := range map[string]struct{ src, want string }{
 		"vscode": {
 			"{ // a\n  \"servers\": {\n    \"soundstage\": {\"command\": \"soundstage\", \"args\": [\"mcp\"]}, // b\n    \"x\": {},\n  },\n}",
-			"{ // a\n  \"servers\": {\n    \"soundstage\": {\n      \"type\": \"stdio\",\n      \"command\": \"/opt/bin/soundstage\",\n      \"args\": [\n        \"mcp\",\n        \"/home/ada/studio\"\n      ]\n    }, // b\n    \"x\": {},\n  },\n}",
+			"{ // a\n  \"servers\": {\n    \"soundstage\": {\n      \"type\": \"stdio\",\n      \"command\": \"/opt/bin/soundstage\",\n      \"args\": [\n        \"mcp\",\n        \"/srv/ada/studio\"\n      ]\n    }, // b\n    \"x\": {},\n  },\n}",
 		},
 		"codex": {
 			"[mcp_servers.soundstage]\ncommand = 'soundstage'\nargs = [\n 'mcp', # first\n]\n\n# about x\n[x]\n",
-			"[mcp_servers.soundstage]\ncommand = \"/opt/bin/soundstage\"\nargs = [\"mcp\", \"/home/ada/studio\"]\n\n# about x\n[x]\n",
+			"[mcp_servers.soundstage]\ncommand = \"/opt/bin/soundstage\"\nargs = [\"mcp\", \"/srv/ada/studio\"]\n\n# about x\n[x]\n",
 		},
 	} {
 		n := note{}

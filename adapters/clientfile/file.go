@@ -70,25 +70,34 @@ func within(dir, file string) bool {
 // the person or the project, and never out of it: what is behind it then is not known to
 // be theirs.
 func (p Place) real() (string, error) {
-	root, err := filepath.EvalSymlinks(p.root)
+	root, err := resolve(p.root)
 	if err != nil {
 		return "", p.failed(err, "find the folder %q", p.root)
 	}
-	dir, rest := p.File, ""
+	file, err := resolve(p.File)
+	if err != nil {
+		return "", p.failed(err, "follow the links to %q", p.File)
+	}
+	if !within(root, file) {
+		return "", fault.New(CodeOutside, "mcp.install", "%q leads to %q, outside of %q", p.File, file, p.root).
+			WithHint("nothing was written; use --print and add the entry there by hand")
+	}
+	return file, nil
+}
+
+// resolve follows the links of a path, of which the last part need not be there. A link
+// that leads nowhere is an error.
+func resolve(path string) (string, error) {
+	rest := ""
 	for {
-		at, err := filepath.EvalSymlinks(dir)
+		at, err := filepath.EvalSymlinks(path)
 		if err == nil {
-			at = filepath.Join(at, rest)
-			if !within(root, at) {
-				return "", fault.New(CodeOutside, "mcp.install", "%q leads to %q, outside of %q", p.File, at, p.root).
-					WithHint("nothing was written; use --print and add the entry there by hand")
-			}
-			return at, nil
+			return filepath.Join(at, rest), nil
 		}
-		if _, lerr := os.Lstat(dir); lerr == nil || !errors.Is(err, fs.ErrNotExist) {
-			return "", p.failed(err, "follow the link %q", dir)
+		if _, there := os.Lstat(path); there == nil || !errors.Is(err, fs.ErrNotExist) || path == filepath.Dir(path) {
+			return "", err
 		}
-		dir, rest = filepath.Dir(dir), filepath.Join(filepath.Base(dir), rest)
+		path, rest = filepath.Dir(path), filepath.Join(filepath.Base(path), rest)
 	}
 }
 

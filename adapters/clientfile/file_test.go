@@ -83,7 +83,7 @@ func TestEveryClientThereAndBack(t *testing.T) {
 				before := tree(t, w.home())
 				s, err := p.Install(server)
 				expect(t, "install", s, Added, err)
-				if s, is, err := p.Look("soundstage"); err != nil || s != Installed || strings.Join(is, " ") != "/opt/bin/soundstage mcp /home/ada/studio" {
+				if s, is, err := p.Look("soundstage"); err != nil || s != Installed || strings.Join(is, " ") != "/opt/bin/soundstage mcp /srv/ada/studio" {
 					t.Errorf("look: %v %q %v", s, is, err)
 				}
 				first := text(t, p.File)

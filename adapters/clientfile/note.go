@@ -80,5 +80,8 @@ func (p Place) forget(file, server string) error {
 	if err := os.Remove(p.notePath(file, server)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return p.failed(err, "remove a note in %q", p.notes)
 	}
+	if os.Remove(p.notes) == nil { // it was the last
+		_ = os.Remove(filepath.Dir(p.notes)) // and nothing else is kept there
+	}
 	return nil
 }

@@ -40,7 +40,7 @@ folder each session has a file of its own. A test replays it without a studio.
 With --http many clients are served at the address that is printed first, on this machine
 alone: beyond it a token is needed, and encryption by what stands in front. Interrupt it to
 end: calls that run come to their end.`,
-		Example: `  claude mcp add soundstage -- soundstage mcp /path/to/studio
+		Example: `  soundstage mcp install claude-code
   soundstage mcp --read-only
   soundstage mcp --gate autopilot --belt full
   soundstage mcp --tools 'studio.*,!studio.delete'
@@ -59,6 +59,7 @@ end: calls that run come to their end.`,
 		},
 	}
 	f.register(c.Flags())
+	c.AddCommand(a.cmdMCPInstall(), a.cmdMCPUninstall(), a.cmdMCPDoctor(), a.cmdMCPCall(), a.cmdMCPTap())
 	return c
 }
 

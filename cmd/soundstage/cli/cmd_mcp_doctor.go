@@ -12,7 +12,7 @@ import (
 
 	"github.com/soundstage-dev/soundstage/adapters/clientfile"
 	"github.com/soundstage-dev/soundstage/adapters/mcp"
-	"github.com/soundstage-dev/soundstage/adapters/process"
+	programs "github.com/soundstage-dev/soundstage/adapters/process"
 	"github.com/soundstage-dev/soundstage/harness/fault"
 	"github.com/soundstage-dev/soundstage/harness/seam"
 	"github.com/soundstage-dev/soundstage/runtime/tool"
@@ -99,7 +99,9 @@ Tokens are an estimate: ` + estimator + `.`,
 }
 
 // doctorBelts are the postures that are measured; the first is the one that is judged.
-func doctorBelts() []string { return []string{"--belt=direct", "--belt=direct --read-only", "--belt=full"} }
+func doctorBelts() []string {
+	return []string{"--belt=direct", "--belt=direct --read-only", "--belt=full"}
+}
 
 func (a *app) mcpDoctor(ctx context.Context, name, program string) error {
 	out := mcpDoctor{Estimator: estimator, Findings: []mcpFinding{}, Notes: []string{}, Clients: []mcpClient{}}
@@ -222,7 +224,7 @@ func (a *app) spawned(ctx context.Context, program string, out *mcpDoctor) error
 		args = append(args, a.path(a.studio))
 	}
 	start := a.doors.Clock.Now()
-	p, err := process.Open(ctx, process.PipeOptions{Dir: a.doors.Dir, Command: seam.Command{Args: args, Env: a.doors.Env}, Clock: a.doors.Clock, Stderr: a.doors.Stderr})
+	p, err := programs.Open(ctx, programs.PipeOptions{Dir: a.doors.Dir, Command: seam.Command{Args: args, Env: a.doors.Env}, Clock: a.doors.Clock, Stderr: a.doors.Stderr})
 	if err != nil {
 		return err
 	}

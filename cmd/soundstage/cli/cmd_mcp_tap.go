@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/soundstage-dev/soundstage/adapters/mcp"
-	"github.com/soundstage-dev/soundstage/adapters/process"
+	programs "github.com/soundstage-dev/soundstage/adapters/process"
 	"github.com/soundstage-dev/soundstage/harness/fault"
 	"github.com/soundstage-dev/soundstage/harness/seam"
 )
@@ -62,7 +62,7 @@ func (a *app) tap(ctx context.Context, file string, command []string) error {
 		log = f
 	}
 	t := mcp.NewTap(mcp.TapOptions{Log: log, Mask: a.redactor(a.doors.Dir).Mask, Clock: a.doors.Clock})
-	p, err := process.Open(ctx, process.PipeOptions{
+	p, err := programs.Open(ctx, programs.PipeOptions{
 		Dir: a.doors.Dir, Command: seam.Command{Args: command, Env: a.doors.Env}, Clock: a.doors.Clock, Stderr: a.doors.Stderr,
 	})
 	if err != nil {
@@ -73,7 +73,7 @@ func (a *app) tap(ctx context.Context, file string, command []string) error {
 }
 
 // between passes both directions on until one side ends.
-func (a *app) between(ctx context.Context, t *mcp.Tap, p *process.Pipe) error {
+func (a *app) between(ctx context.Context, t *mcp.Tap, p *programs.Pipe) error {
 	asked, answered := make(chan error, 1), make(chan error, 1)
 	go func() {
 		_, err := io.Copy(p, io.TeeReader(a.doors.Stdin, t.Client()))
