@@ -52,8 +52,14 @@ func newSide(c *Cassette) side {
 // that it followed. same says whether two episodes with one key mean the same: what
 // only looks another way is no change.
 //
-// Where both changed one thing, there is no file but a list of these.
+// Where both changed one thing, there is no file but a list of these. A body that stands
+// apart is refused: git gives a merge the cassettes alone.
 func Merge(base, ours, theirs *Cassette, same func(a, b *Episode) bool) (merged []byte, clashes []Clash, err error) {
+	for _, c := range []*Cassette{base, ours, theirs} {
+		if err := c.inOne("cassette.merge"); err != nil {
+			return nil, nil, err
+		}
+	}
 	m := merger{same: same, base: newSide(base), ours: newSide(ours), theirs: newSide(theirs)}
 	h, clashes := m.header()
 	for _, id := range m.order() {
@@ -83,6 +89,24 @@ func Merge(base, ours, theirs *Cassette, same func(a, b *Episode) bool) (merged 
 			ours.path, out.Len(), len(m.lines), MaxFile, MaxEpisodes)
 	}
 	return out.Bytes(), nil, nil
+}
+
+// inOne refuses a cassette some of whose bodies stand apart.
+func (c *Cassette) inOne(op string) error {
+	if c == nil {
+		return nil
+	}
+	for i := range c.Len() {
+		which, err := c.Apart(i)
+		if err != nil {
+			return err
+		}
+		if len(which) > 0 {
+			return fault.New(CodeBlob, op, "cassette %q, episode %d: the body of the %s stands apart, in another file", c.path, i+1, which[0]).
+				WithHint("put such bodies back on each side, and merge then: soundstage cassette dedupe --inline NAME")
+		}
+	}
+	return nil
 }
 
 type merger struct {

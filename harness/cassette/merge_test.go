@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/soundstage-dev/soundstage/harness/cassette"
+	"github.com/soundstage-dev/soundstage/harness/fault"
 )
 
 // mergeFile records episodes: "key=answer", the key a letter.
@@ -147,6 +148,39 @@ func TestMergeHeaders(t *testing.T) {
 		}
 		if row.name == "a price is new" && !bytes.Contains(merged, []byte(`{"a":1}`)) {
 			t.Errorf("the price is lost: %s", merged)
+		}
+	}
+}
+
+// Bodies that stand apart are not there for a merge: no side of it may have them.
+func TestMergeRefusesBodiesThatStandApart(t *testing.T) {
+	apart := func() *cassette.Cassette {
+		c := mergeFile(t, cassette.Header{}, "a=1", "b=2")
+		e, err := c.Episode(1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := cassette.Rewrite(c, c.Header(), func(i int) (cassette.Change, error) {
+			if i == 0 {
+				return cassette.Change{}, nil
+			}
+			return cassette.Change{Episode: &e, Apart: []string{"response"}}, nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		again, err := cassette.Open(c.Path())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return again
+	}
+	plain := mergeFile(t, cassette.Header{}, "a=1", "b=2")
+	for name, sides := range map[string][3]*cassette.Cassette{
+		"base": {apart(), plain, plain}, "ours": {plain, apart(), plain}, "theirs": {nil, plain, apart()},
+	} {
+		merged, clashes, err := cassette.Merge(sides[0], sides[1], sides[2], loudly)
+		if fault.CodeOf(err) != cassette.CodeBlob || !strings.Contains(err.Error(), "episode 2") || merged != nil || clashes != nil {
+			t.Errorf("%s: %q, %v, %v", name, merged, clashes, err)
 		}
 	}
 }
