@@ -92,7 +92,7 @@ bench: ## measure replay, recording and loading (BENCH=regexp)
 fuzz: ## run each fuzz target for FUZZTIME (60s)
 	@grep -rnoE --include='*_test.go' '^func Fuzz[A-Za-z0-9_]+' . | sed -E 's|/[^/]*:[0-9]+:func | |' | sort -u | \
 	{ n=0; while read -r dir name; do n=$$((n+1)); echo "== $$dir $$name"; \
-		$(call in_module,$$dir,$(GO) test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) "$$PKG") || exit 1; done; \
+		$(call in_module,$$dir,$(GO) test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x "$$PKG") || exit 1; done; \
 	  [ $$n -gt 0 ] || { echo "fuzz: found no target"; exit 1; }; }
 
 build: ## build the stripped binary bin/soundstage

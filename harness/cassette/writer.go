@@ -110,7 +110,7 @@ func refuseExisting(op, path string) error {
 	if err != nil {
 		return fault.Wrap(err, fault.Internal, op, "cassette %q", path)
 	}
-	return fault.New(CodeExists, op, "cassette %q exists", path).WithHint("ask for it to be replaced, or record under another name")
+	return fault.New(CodeExists, op, "cassette %q exists", path).WithHint("add to it with --mode fill, remove it first, or record under another name")
 }
 
 // note remembers a line that is in the journal.

@@ -265,7 +265,7 @@ func (a *app) proxyOptions(f proxyFlags, client proxy.Client) (seam.Options, err
 		return o, fault.New(fault.Invalid, op, "a replay asks no upstream").WithHint("leave --upstream and --origin out, or use --mode record")
 	}
 	o.Name, o.Cassette = strings.TrimSuffix(f.cassette, ".yaml"), a.cassetteFile(f.cassette)
-	o.RecordCommand = "soundstage proxy --mode record --cassette " + f.cassette
+	o.RecordCommand = "soundstage proxy --mode " + a.recordMode(f.cassette) + " --cassette " + f.cassette
 	if f.client != "" {
 		o.RecordCommand += " --client " + f.client
 	}

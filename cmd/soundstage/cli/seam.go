@@ -93,7 +93,15 @@ func (a *app) recordCommand(name string) string {
 	if _, err := os.Stat(a.path(filepath.Join(scenariosDir, filepath.FromSlash(name)+".txtar"))); err == nil {
 		return "soundstage record " + name
 	}
-	return "soundstage run --mode record --cassette " + name + " …"
+	return "soundstage run --mode " + a.recordMode(name) + " --cassette " + name + " …"
+}
+
+// recordMode is how what a cassette lacks is recorded: record makes new files only.
+func (a *app) recordMode(name string) string {
+	if _, err := os.Stat(a.cassetteFile(name)); err != nil {
+		return string(seam.Record)
+	}
+	return string(seam.Fill)
 }
 
 func checkSeam(mode seam.Mode, f seamFlags) error {

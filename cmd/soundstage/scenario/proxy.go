@@ -2,8 +2,10 @@ package scenario
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"io"
+	"net/http"
 	"os"
 	"strings"
 
@@ -79,6 +81,41 @@ func startProxy(s *state, args []string) {
 	s.Setenv("PROXY", ready.Address)
 	s.Setenv("PROXY_HOST", strings.TrimPrefix(ready.Address, "http://"))
 	s.Output(line, nil)
+}
+
+// maxAnswer bounds what post prints.
+const maxAnswer = 16 << 20
+
+// wordPost is a client without a library: what somebody's agent sends is written in
+// the scenario.
+func wordPost(s *state, neg bool, args []string) {
+	if len(args) < 2 || !strings.HasPrefix(args[0], "/") {
+		s.Fatalf("usage: post /PATH FILE [NAME=VALUE…]")
+	}
+	if s.Bag.proxy == nil {
+		s.Fatalf("post: no proxy runs; proxy start")
+	}
+	req, err := http.NewRequestWithContext(context.Background(), http.MethodPost, s.Getenv("PROXY")+args[0], strings.NewReader(s.ReadFile(args[1])))
+	s.Check(err)
+	req.Header.Set("Content-Type", "application/json")
+	for _, pair := range args[2:] {
+		name, value, ok := strings.Cut(pair, "=")
+		if !ok {
+			s.Fatalf("post: %q is no NAME=VALUE", pair)
+		}
+		req.Header.Set(name, value)
+	}
+	direct := &http.Transport{}
+	defer direct.CloseIdleConnections()
+	res, err := direct.RoundTrip(req)
+	s.Check(err)
+	body, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
+	_ = res.Body.Close()
+	s.Check(err)
+	s.Output(append([]byte(res.Status+"\n"), body...), nil)
+	if (res.StatusCode >= http.StatusBadRequest) != neg {
+		s.Fatalf("post %s: %s\n%s", args[0], res.Status, body)
+	}
 }
 
 // stopProxy interrupts the proxy and waits for it.

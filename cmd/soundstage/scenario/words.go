@@ -88,6 +88,10 @@ func Options(main func(script.Doors) int) script.Options[*Bag] {
 				Args: "FROM TO", Help: "Writes FROM to TO with $NAME and ${NAME} replaced by the script's variables.",
 				Run: wordExpand,
 			},
+			"post": {
+				Args: "PATH FILE [NAME=VALUE…]", Help: "Posts FILE to the running proxy, with headers, and prints the status and the answer; a leading ! expects 400 or more.",
+				Run: wordPost,
+			},
 			"proxy": {
 				Args: "start [ARG…] | stop", Help: "Serves a cassette to other programs, at $PROXY; a leading ! expects that it ends with an error.",
 				Run: wordProxy,
