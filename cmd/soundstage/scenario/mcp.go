@@ -18,6 +18,7 @@ type client struct {
 	stderr *script.Buffer
 	done   chan int
 	id     int
+	told   []message // notifications that no told has asked for yet
 }
 
 // maxLine bounds one message, in bytes.
@@ -31,8 +32,9 @@ type message struct {
 	Params  json.RawMessage `json:"params,omitempty"`
 	Result  json.RawMessage `json:"result,omitempty"`
 	Error   *struct {
-		Code    int    `json:"code"`
-		Message string `json:"message"`
+		Code    int             `json:"code"`
+		Message string          `json:"message"`
+		Data    json.RawMessage `json:"data,omitempty"`
 	} `json:"error,omitempty"`
 }
 
@@ -51,10 +53,14 @@ func wordMCP(s *state, neg bool, args []string) {
 		listMCP(s)
 	case "call":
 		callMCP(s, neg, args)
+	case "ask":
+		askMCP(s, neg, args)
+	case "told":
+		toldMCP(s, neg, args)
 	case "stop":
 		stopMCP(s)
 	default:
-		s.Fatalf("usage: mcp start|list|call|stop")
+		s.Fatalf("usage: mcp start|list|call|ask|told|stop")
 	}
 }
 
@@ -168,11 +174,13 @@ func (c *client) try(s *state, method string, params map[string]any) (result jso
 		case m.Method != "": // a notification, or a ping
 			if len(m.ID) > 0 {
 				c.send(s, message{JSONRPC: "2.0", ID: m.ID, Result: json.RawMessage("{}")})
+				break
 			}
+			c.told = append(c.told, m)
 		case string(m.ID) != string(id):
 			s.Fatalf("mcp %s: answer to %s, want %s", method, m.ID, id)
 		case m.Error != nil:
-			return nil, m.Error.Message
+			return m.Error.Data, m.Error.Message
 		default:
 			return m.Result, ""
 		}

@@ -77,8 +77,9 @@ func Options(main func(script.Doors) int) script.Options[*Bag] {
 				Run: wordGiven,
 			},
 			"mcp": {
-				Args: "start [ARG…] | list | call TOOL [JSON] | stop", Help: "Is an MCP client of the program: starts it, lists and calls its tools; a leading ! expects an error result.",
-				Run: wordMCP,
+				Args: "start [ARG…] | list | call TOOL [JSON] | ask METHOD [JSON] | told NOTIFICATION | stop",
+				Help: "Is an MCP client of the program: starts it, lists and calls its tools, makes any request (ask), and waits for a notification (told); a leading ! expects an error, or that nothing was told.",
+				Run:  wordMCP,
 			},
 			"miss": {
 				Args: "TEXT…", Help: "Checks that the last program missed the cassette, and that its explanation holds each text.",
