@@ -90,6 +90,10 @@ func (b *blobs) bad(format string, args ...any) error {
 }
 
 func (b *blobs) load() {
+	if err := ownFile("cassette.blob", b.path); err != nil {
+		b.err = b.bad("is not a file of its own")
+		return
+	}
 	data, _, err := readFile(b.path)
 	if err != nil {
 		if fault.CodeOf(err) == CodeMissing {

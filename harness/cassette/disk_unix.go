@@ -9,6 +9,13 @@ import (
 	"syscall"
 )
 
+// nonBlock has a named pipe opened, and so refused, instead of waited for; noFollow
+// refuses a link that took a name's place after it was looked at.
+const (
+	nonBlock = syscall.O_NONBLOCK
+	noFollow = syscall.O_NOFOLLOW
+)
+
 // syncDir makes the name of the file at path as durable as its bytes.
 func syncDir(path string) error {
 	d, err := os.Open(filepath.Dir(path))

@@ -2,6 +2,9 @@ package cassette
 
 import "os"
 
+// What these do elsewhere has no flag here; names are looked at all the same.
+const nonBlock, noFollow = 0, 0
+
 // syncDir does nothing: Windows cannot sync a folder, and NTFS journals names.
 func syncDir(string) error { return nil }
 

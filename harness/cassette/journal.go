@@ -52,12 +52,19 @@ func Resume(path string) ([]Episode, error) {
 // end. A missing journal is an empty one.
 func readJournal(path string) (journalText, error) {
 	name := journalPath(path)
+	if err := ownFile("cassette.resume", name); err != nil {
+		return journalText{}, err
+	}
 	data, _, err := readFile(name)
 	if fault.CodeOf(err) == CodeMissing {
 		return journalText{}, nil
 	}
 	if err != nil {
 		return journalText{}, err
+	}
+	if top := topLines[:min(len(topLines), len(data))]; string(data[:len(top)]) != top {
+		return journalText{}, fault.New(CodeDamaged, "cassette.resume", "journal %q is none: it does not begin as one", name).
+			WithHint("see what it is, and move it away")
 	}
 	if end := bytes.LastIndexByte(data, '\n') + 1; !bytes.Contains(data[:end], []byte("\n"+listLine)) {
 		return journalText{}, nil // the crash came before the first episode
@@ -140,7 +147,10 @@ func (j *journalText) committed(path string) bool {
 // openJournal makes the journal of a new recording, or opens the one that a
 // crash left and cuts off its torn end. The file is locked until it is closed.
 func openJournal(path string, h *Header, o CreateOptions) (*os.File, journalText, error) {
-	f, err := os.OpenFile(journalPath(path), os.O_RDWR|os.O_CREATE, 0o644)
+	if err := ownFile("cassette.create", journalPath(path)); err != nil {
+		return nil, journalText{}, err
+	}
+	f, err := os.OpenFile(journalPath(path), os.O_RDWR|os.O_CREATE|nonBlock|noFollow, 0o644)
 	if err != nil {
 		return nil, journalText{}, err
 	}

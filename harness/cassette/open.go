@@ -72,7 +72,7 @@ const tailLen = 64
 // cache: summing a large file afterwards costs a second trip to memory.
 func readFile(path string) (data []byte, sum uint32, err error) {
 	const op = "cassette.open"
-	f, err := os.Open(path)
+	f, err := os.OpenFile(path, os.O_RDONLY|nonBlock, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, 0, fault.New(CodeMissing, op, "there is no cassette %q", path).WithHint("record it first")
 	}
@@ -101,6 +101,29 @@ func readFile(path string) (data []byte, sum uint32, err error) {
 		sum = crc32.Update(sum, castagnoli(), p)
 	}
 	return data, sum, nil
+}
+
+// ownFile refuses a file beside a cassette that is a link or no file at all. Whoever
+// made a link wants what it leads to read, or written over, and that may be anywhere.
+func ownFile(op, name string) error {
+	info, err := os.Lstat(name)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && info.Mode().IsRegular() {
+		return nil
+	}
+	if err != nil {
+		return fault.Wrap(err, fault.Internal, op, "file %q", name)
+	}
+	return fault.New(fault.Invalid, op, "%q is a link, a folder or a device, and not a file", name).
+		WithHint("see where it came from, and remove it")
+}
+
+// freshFile makes the file that is written before it takes another's place. What a
+// killed run left under its name goes, and so does a link: it is not followed.
+func freshFile(name string) (*os.File, error) {
+	if err := removeIfThere(name); err != nil {
+		return nil, err
+	}
+	return os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 }
 
 // parse checks and indexes a whole file; summed is what readFile summed.

@@ -264,7 +264,7 @@ func (r *rewriter) compare(name string) error {
 // replaceFile puts a file in the place of path, whole or not at all.
 func replaceFile(path string, write func(*os.File) error, check func(name string) error) error {
 	tmp := path + ".tmp"
-	f, err := os.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
+	f, err := freshFile(tmp)
 	if err != nil {
 		return err
 	}

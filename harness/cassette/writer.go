@@ -318,7 +318,7 @@ func (w *Writer) writeFile(name string) error {
 	if err != nil {
 		return err
 	}
-	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
+	f, err := freshFile(name)
 	if err != nil {
 		return err
 	}

@@ -109,6 +109,9 @@ func Load(path string) (*Script, error) {
 	if err != nil {
 		return nil, fault.Wrap(err, fault.NotFound, op, "no script %q", path)
 	}
+	if !st.Mode().IsRegular() { // a named pipe would be waited for
+		return nil, fault.New(fault.Invalid, op, "script %q is not a file", path)
+	}
 	if st.Size() > MaxScript {
 		return nil, tooLong(path, st.Size())
 	}

@@ -147,6 +147,9 @@ func (a *app) textconv(file string) (string, error) {
 	if err == nil {
 		return b.String(), nil
 	}
+	if info, serr := os.Stat(file); serr == nil && !info.Mode().IsRegular() {
+		return "", err // a named pipe would be waited for
+	}
 	data, readErr := os.ReadFile(file)
 	if readErr != nil {
 		return "", fault.Wrap(readErr, fault.NotFound, "cassette.textconv", "file %q", file).WithHint("name a cassette's file")
