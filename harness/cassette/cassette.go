@@ -116,13 +116,14 @@ type Response struct {
 
 // The codes of this package.
 const (
-	CodeMissing    fault.Code = "CASSETTE_MISSING"    // no such file
-	CodeDamaged    fault.Code = "CASSETTE_DAMAGED"    // truncated or altered
-	CodeNewer      fault.Code = "CASSETTE_NEWER"      // written by a newer version
-	CodeOlder      fault.Code = "CASSETTE_OLDER"      // written in a format that is only read to migrate it
-	CodeBlob       fault.Code = "CASSETTE_BLOB"       // a body that stands apart is missing or damaged
-	CodeExists     fault.Code = "CASSETTE_EXISTS"     // record never writes into an existing one
-	CodeUnfinished fault.Code = "CASSETTE_UNFINISHED" // a journal of a broken recording is in the way
-	CodeNotSafe    fault.Code = "CASSETTE_NOT_SAFE"   // a secret was found: nothing is written
-	CodeCorrupted  fault.Code = "CASSETTE_NOT_EQUAL"  // what was written did not read back equal
+	CodeMissing    fault.Code = "CASSETTE_MISSING"     // no such file
+	CodeDamaged    fault.Code = "CASSETTE_DAMAGED"     // truncated or altered
+	CodeNewer      fault.Code = "CASSETTE_NEWER"       // written by a newer version
+	CodeOlder      fault.Code = "CASSETTE_OLDER"       // written in a format that is only read to migrate it
+	CodeBlob       fault.Code = "CASSETTE_BLOB"        // a body that stands apart is missing or damaged
+	CodeExists     fault.Code = "CASSETTE_EXISTS"      // record never writes into an existing one
+	CodeUnfinished fault.Code = "CASSETTE_UNFINISHED"  // a journal of a broken recording is in the way
+	CodeNotWritten fault.Code = "CASSETTE_NOT_WRITTEN" // the disk is full, or nobody may write there
+	CodeNotSafe    fault.Code = "CASSETTE_NOT_SAFE"    // a secret was found: nothing is written
+	CodeCorrupted  fault.Code = "CASSETTE_NOT_EQUAL"   // what was written did not read back equal
 )

@@ -177,7 +177,10 @@ func startJournal(f *os.File, path string, h *Header, o CreateOptions) (journalT
 	case err != nil:
 		return j, err
 	case len(j.lines) == 0 || j.committed(path):
-		return beginJournal(f, path, h, o.over)
+		if j, err = beginJournal(f, path, h, o.over); err != nil {
+			_ = os.Remove(f.Name()) // nothing is in it
+		}
+		return j, err
 	case !o.Continue:
 		return j, fault.New(CodeUnfinished, op, "journal %q holds %d episodes of a recording that did not end", f.Name(), len(j.lines)).
 			WithHint("continue that recording, or delete the journal")

@@ -130,3 +130,15 @@ func one(t *testing.T, path string) {
 		t.Fatal(err)
 	}
 }
+
+// A disk that takes no file is told as that, and not as a bug.
+func TestADiskThatTakesNoFile(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "x"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err := cassette.CreateWith(filepath.Join(dir, "x", "a.yaml"), cassette.Header{}, cassette.CreateOptions{Replace: true})
+	if fault.CodeOf(err) != cassette.CodeNotWritten || fault.HintOf(err) == "" {
+		t.Errorf("%v, hint %q", err, fault.HintOf(err))
+	}
+}

@@ -56,14 +56,14 @@ func Rewrite(c *Cassette, h Header, change func(i int) (Change, error)) (changed
 	// The journal's lock shuts recordings out, and is refused while there is one.
 	f, _, err := openJournal(c.path, &h, CreateOptions{})
 	if err != nil {
-		return false, fault.Wrap(err, cmp.Or(fault.CodeOf(err), fault.Internal), op, "cassette %q", c.path).WithHint("%s", fault.HintOf(err))
+		return false, notWritten(err, op, "cassette %q", c.path)
 	}
 	defer func() { err = errors.Join(err, unlock(f)) }()
 	if now, _, readErr := readFile(c.path); readErr != nil || !bytes.Equal(now, c.source) {
 		return false, fault.New(fault.Conflict, op, "cassette %q was changed meanwhile", c.path).WithHint("run the command again")
 	}
 	if err := r.write(top); err != nil {
-		return false, fault.Wrap(err, cmp.Or(fault.CodeOf(err), fault.Internal), op, "cassette %q", c.path)
+		return false, notWritten(err, op, "cassette %q", c.path)
 	}
 	return true, nil
 }

@@ -70,7 +70,7 @@ func CreateWith(path string, h Header, o CreateOptions) (*Writer, error) {
 		}
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return nil, fault.Wrap(err, fault.Internal, op, "folder of cassette %q", path)
+		return nil, notWritten(err, op, "folder of cassette %q", path)
 	}
 	w := &Writer{path: path, header: h, options: o, sync: (*os.File).Sync}
 	if err := w.begin(op); err != nil {
@@ -86,7 +86,7 @@ func (w *Writer) begin(op string) error {
 		return err
 	}
 	if err != nil {
-		return fault.Wrap(err, fault.Internal, op, "journal of cassette %q", w.path)
+		return notWritten(err, op, "journal of cassette %q", w.path)
 	}
 	w.journal, w.size, w.from = f, j.size, j.size
 	for i, line := range j.lines {
@@ -182,7 +182,7 @@ func (w *Writer) write(line []byte) error {
 		err = w.sync(w.journal)
 	}
 	if err != nil {
-		err = fault.Wrap(err, fault.Internal, op, "journal of cassette %q", w.path)
+		err = notWritten(err, op, "journal of cassette %q", w.path)
 		if cut(w.journal, w.size) != nil {
 			w.broken = err
 		}
@@ -190,6 +190,16 @@ func (w *Writer) write(line []byte) error {
 	}
 	w.size += int64(len(line))
 	return nil
+}
+
+// notWritten is the error of a disk that does not take a file; one that has a code
+// already keeps it.
+func notWritten(err error, op, format string, args ...any) *fault.Error {
+	code := fault.CodeOf(err)
+	if code == fault.Internal {
+		code = CodeNotWritten
+	}
+	return fault.Wrap(err, code, op, format, args...).WithHint("%s", cmp.Or(fault.HintOf(err), "check the room on the disk and who may write there; what was there before is as it was"))
 }
 
 // tmpPath is the file that Commit writes and renames.
@@ -263,22 +273,22 @@ func (w *Writer) Commit() error {
 	}
 	tmp := tmpPath(w.path)
 	if err := w.writeFile(tmp); err != nil {
-		err = fault.Wrap(err, fault.Internal, op, "write cassette %q", w.path)
+		err = notWritten(err, op, "write cassette %q", w.path)
 		return errors.Join(err, removeIfThere(tmp))
 	}
 	if err := w.compare(tmp); err != nil {
 		return errors.Join(err, os.Remove(tmp))
 	}
 	if err := errors.Join(os.Rename(tmp, w.path), syncDir(w.path)); err != nil {
-		return fault.Wrap(err, fault.Internal, op, "put cassette %q in its place", w.path)
+		return notWritten(err, op, "put cassette %q in its place", w.path)
 	}
 	if w.amend == nil { // nothing of a new recording stands apart
 		if err := putBlobs(blobsPath(w.path), nil); err != nil {
-			return fault.Wrap(err, fault.Internal, op, "cassette %q is written, but the bodies of the old one stay", w.path)
+			return notWritten(err, op, "cassette %q is written, but the bodies of the old one stay", w.path)
 		}
 	}
 	if err := w.removeJournal(); err != nil {
-		return fault.Wrap(err, fault.Internal, op, "cassette %q is written, but its journal stays", w.path)
+		return notWritten(err, op, "cassette %q is written, but its journal stays", w.path)
 	}
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/soundstage-dev/soundstage/harness/cassette/diff"
 	"github.com/soundstage-dev/soundstage/harness/fault"
 	"github.com/soundstage-dev/soundstage/harness/transcript"
+	"github.com/soundstage-dev/soundstage/runtime/plain"
 )
 
 // codeDiffer says that two cassettes do not mean the same.
@@ -145,7 +146,7 @@ func (a *app) textconv(file string) (string, error) {
 		err = w.Flush()
 	}
 	if err == nil {
-		return b.String(), nil
+		return plain.Text(b.String()), nil // git hands it to a terminal
 	}
 	if info, serr := os.Stat(file); serr == nil && !info.Mode().IsRegular() {
 		return "", err // a named pipe would be waited for

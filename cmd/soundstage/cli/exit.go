@@ -103,8 +103,9 @@ var byCode = map[string]int{
 	"STOP_":         exitStopped,
 	"TIMEOUT":       exitStopped,
 
-	"CASSETTE_DIFFERS": exitInternal,
-	"CASSETTE_LINT":    exitInternal,
+	"CASSETTE_DIFFERS":     exitInternal,
+	"CASSETTE_LINT":        exitInternal,
+	"CASSETTE_NOT_WRITTEN": exitInternal,
 
 	"STOP_CANCELLED":        exitCancelled,
 	string(fault.Cancelled): exitCancelled,
