@@ -57,7 +57,9 @@ func (f *Factory) describing(next sdk.MethodHandler) sdk.MethodHandler {
 		res, err := next(ctx, method, req)
 		if list, ok := res.(*sdk.ListToolsResult); ok && list != nil {
 			for i, t := range list.Tools {
-				list.Tools[i] = f.describe(t.Name)
+				if _, ours := f.mcp.Get(t.Name); ours {
+					list.Tools[i] = f.describe(t.Name)
+				}
 			}
 		}
 		return res, err

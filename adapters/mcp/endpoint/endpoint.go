@@ -94,6 +94,8 @@ type Endpoint struct {
 	mu       sync.Mutex
 	sessions map[string]*visit // by session id, or by userKey
 	running  int
+	begun    int // sessions, ever
+	came     int // requests, ever
 	closing  bool
 	streams  context.Context // ends when the endpoint drains
 	drain    context.CancelFunc
@@ -184,8 +186,16 @@ func (e *Endpoint) enter() error {
 		return errBusy(e.o.MaxCalls)
 	}
 	e.running++
+	e.came++
 	e.sweep()
 	return nil
+}
+
+// Served is how many sessions and requests there were so far.
+func (e *Endpoint) Served() (sessions, requests int) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.begun, e.came
 }
 
 func (e *Endpoint) leave() {

@@ -40,6 +40,7 @@ func (e *Endpoint) admit(ctx context.Context, key string, who Visitor) (*visit, 
 		v.calls, v.cancel = context.WithCancel(context.WithoutCancel(ctx))
 		s.Server.AddReceivingMiddleware(v.breakable)
 		e.sessions[key] = v
+		e.begun++
 	}
 	v.running++
 	return v, nil

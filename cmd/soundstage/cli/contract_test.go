@@ -135,7 +135,7 @@ func withoutJSON() []string {
 	return []string{"mcp tap", "help", "completion bash", "completion zsh", "completion fish", "completion powershell"}
 }
 
-// servers print two results: when they are ready, and, but for mcp, when they are done.
+// servers print two results: when they are ready, and when they are done.
 func servers() []string { return []string{"mcp", "proxy", "upstream"} }
 
 func TestEveryCommandHasAContract(t *testing.T) {
@@ -218,6 +218,7 @@ func TestOutputsFitTheirSchemas(t *testing.T) {
 		{"version", "", ""},
 		{"proxy", "", "--cassette new/rename --allow-unused --client claude-code"},
 		{"upstream", "", "silent.upstream.yaml"},
+		{"mcp", "", "--http"},
 	} {
 		t.Run(line.command, func(t *testing.T) {
 			covered[line.command] = true

@@ -19,10 +19,12 @@ import (
 // mcpGrace is how long calls may go on after the server was told to end.
 const mcpGrace = 5 * time.Second
 
-// An mcpEvent is one line of what mcp prints with --http and --json.
+// An mcpEvent is one line of what mcp --http prints with --json.
 type mcpEvent struct {
-	Event string `json:"event" jsonschema:"ready"`
-	URL   string `json:"url" jsonschema:"what a client is given"`
+	Event    string `json:"event" jsonschema:"ready, then done"`
+	URL      string `json:"url" jsonschema:"what a client is given"`
+	Sessions int    `json:"sessions,omitempty" jsonschema:"done: how many there were"`
+	Requests int    `json:"requests,omitempty" jsonschema:"done: how many came in"`
 }
 
 // httpFlags are the flags of mcp --http.
@@ -95,5 +97,12 @@ func (a *app) serveHTTP(ctx context.Context, h *house, factory *mcp.Factory, ope
 		_ = l.Close()
 		return err
 	}
-	return e.Serve(ctx, l, b, mcpGrace)
+	if err := e.Serve(ctx, l, b, mcpGrace); err != nil {
+		return err
+	}
+	out.Event = "done"
+	out.Sessions, out.Requests = e.Served()
+	return a.print(out, func(w io.Writer) {
+		fmt.Fprintf(w, "# %s, %s\n", count(out.Sessions, "session"), count(out.Requests, "request"))
+	})
 }
