@@ -48,6 +48,7 @@ const (
 	maxEvent   = seam.MaxMessage
 	maxReopens = 5 // in a row, without an event
 	reopenWait = time.Second
+	openWait   = time.Second // for the first time
 )
 
 func dialStream(ctx context.Context, t sdk.StreamableClientTransport, c clock.Clock) (seam.MCPConn, error) {
@@ -186,9 +187,28 @@ func (s *stream) Write(ctx context.Context, b []byte) error {
 		return err
 	}
 	if req != nil && req.Method == "notifications/initialized" {
-		go s.hear()
+		opened := make(chan struct{})
+		go s.hear(sync.OnceFunc(func() { close(opened) }))
+		s.await(ctx, opened)
 	}
 	return nil
+}
+
+// await gives the server's own stream a moment to open: what a server says on it before
+// is lost. Some servers say nothing, not even that it is open, until they have a message.
+func (s *stream) await(ctx context.Context, opened <-chan struct{}) {
+	waiting, stop := context.WithCancel(s.ctx)
+	defer stop()
+	late := make(chan struct{})
+	go func() {
+		defer close(late)
+		_ = s.clock.Sleep(waiting, openWait) // ended early: nobody waits any more
+	}()
+	select {
+	case <-opened:
+	case <-late:
+	case <-ctx.Done():
+	}
 }
 
 // Close implements seam.MCPConn.
@@ -199,8 +219,10 @@ func (s *stream) Close() error {
 	return err
 }
 
-// hear keeps the server's own stream open. A server need not have one.
-func (s *stream) hear() {
+// hear keeps the server's own stream open, and says when it was first asked for. A
+// server need not have one.
+func (s *stream) hear(asked func()) {
+	defer asked()
 	last, wait := "", time.Duration(0)
 	for tries := 0; tries <= maxReopens; tries++ {
 		if err := s.clock.Sleep(s.ctx, wait); err != nil {
@@ -208,6 +230,7 @@ func (s *stream) hear() {
 		}
 		wait = reopenWait
 		res, err := s.open(last)
+		asked()
 		if err != nil {
 			continue
 		}
