@@ -29,11 +29,11 @@ UPDATABLE = grep -rl --include='*_test.go' --exclude-dir=examples -e 'soundstage
 RACED = ./runtime/... ./adapters/mcp ./adapters/process ./adapters/sqlite
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check offline update record bench fuzz build fmt lint clean \
+.PHONY: help demo test check offline update record conformance bench fuzz build fmt lint clean \
 	check-format check-vet check-static check-examples check-race check-update
 
 help: ## list the targets
-	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 13
 
 demo: ## edit a card with a replayed model: no key, no network
 	$(GO) run ./cmd/soundstage demo
@@ -84,6 +84,9 @@ update: ## rewrite goldens, JSON contracts and generated docs; then read the dif
 
 record: ## record every scripted cassette anew, without a network
 	$(GO) test -count=1 ./scenarios -run '^TestScenarios$$' -record
+
+conformance: ## run the public MCP conformance suite (SOUNDSTAGE_SUITE=folder with it)
+	scenarios/clients/conformance.sh
 
 bench: ## measure replay, recording and loading (BENCH=regexp)
 	cd harness && $(GO) test -run '^$$' -bench '$(BENCH)' -benchmem ./...

@@ -28,14 +28,14 @@ run() {
   if [ -f "$list" ]; then set -- "$@" --expected-failures "$list"; else list=/dev/null; fi
   verdict=0
   (cd "$tmp" && "$@") >"$tmp/out" 2>&1 || verdict=$?
-  awk -v label="$label" -v list="$list" '
+  awk -v label="$label" -v list="$list" -v verdict="$verdict" '
     BEGIN { while ((getline text < list) > 0) if (match(text, /^ *- [^ #]+/)) { n = substr(text, RSTART, RLENGTH); sub(/^ *- /, "", n); sub(/:.*/, "", n); known[n] = 1 } }
     /SUMMARY/ { summary = 1 }
     /^Not scored/ { summary = 0; unscored = 1 }
     summary && /^(✓|✗)/ { name = $2; sub(/:$/, "", name); mark[name] = $1; order[++n_] = name; if (match($0, /[0-9]+ passed/)) passed += substr($0, RSTART) + 0; if (match($0, /[0-9]+ failed/)) bad += substr($0, RSTART) }
     unscored && /^ +(✓|✗)/ { extra[$2] = 1 }
     END {
-      for (i = 1; i <= n_; i++) { s = order[i]; what = mark[s] == "✓" ? "ok" : (s in known) ? "expected" : (s in extra) ? "unscored" : "FAIL"; count[what]++; printf "%-9s %-22s %s\n", what, label, s }
+      for (i = 1; i <= n_; i++) { s = order[i]; what = mark[s] == "✓" ? "ok" : (s in known) ? "expected" : (s in extra || verdict == 0) ? "unscored" : "FAIL"; count[what]++; printf "%-9s %-22s %s\n", what, label, s }
       printf "          %-22s %d scenarios: %d ok, %d expected to fail, %d not scored, %d failed; %d checks passed, %d not\n", label, n_, count["ok"], count["expected"], count["unscored"], count["FAIL"], passed, bad
     }' "$tmp/out"
   if [ "$verdict" != 0 ]; then
