@@ -17,6 +17,7 @@ import (
 	"github.com/soundstage-dev/soundstage/adapters/mcp/endpoint"
 	"github.com/soundstage-dev/soundstage/harness/boundary"
 	"github.com/soundstage-dev/soundstage/harness/clock"
+	"github.com/soundstage-dev/soundstage/harness/seam"
 	"github.com/soundstage-dev/soundstage/runtime/gate"
 	"github.com/soundstage-dev/soundstage/runtime/tool"
 	"github.com/soundstage-dev/soundstage/runtime/trace"
@@ -28,6 +29,7 @@ import (
 const asProgram = "SOUNDSTAGE_CONFORMANCE"
 
 func TestMain(m *testing.M) {
+	seam.DenyDefaultTransport()
 	var err error
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	switch os.Getenv(asProgram) {
