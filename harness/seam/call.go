@@ -54,6 +54,19 @@ func Call[Q, R any](ctx context.Context, s *Seam, kind string, q Q, live func(co
 	return back, nil
 }
 
+// CallIf is Call where there may be nothing to ask: with a nil live it is no episode while
+// recording, and what a replay does not hold is no miss. ok is whether there is an answer.
+func CallIf[Q, R any](ctx context.Context, s *Seam, kind string, q Q, live func(context.Context, Q) (R, error)) (r R, ok bool, err error) {
+	if live == nil || !s.Sends() {
+		body, err := callBody(kind, q)
+		if err != nil || s.play == nil || !s.play.hasLeft(s.question(ctx, kindCall, "CALL", kindCall+"://"+kind, body)) {
+			return r, false, err
+		}
+	}
+	r, err = Call(ctx, s, kind, q, live)
+	return r, err == nil, err
+}
+
 func callBody(kind string, q any) ([]byte, error) {
 	const op = "seam.call"
 	if !isName(kind) {

@@ -27,6 +27,8 @@ const (
 	CodeEffect   fault.Code = "SEAM_EFFECT"    // a command's file is outside of its folder, a link, or beyond a bound
 	CodeNotJSON  fault.Code = "SEAM_NOT_JSON"  // a call's question or answer does not survive JSON
 	CodeNoScript fault.Code = "SEAM_NO_SCRIPT" // no scripted command fits
+	CodeNoAnswer fault.Code = "SEAM_NO_ANSWER" // a recorded MCP call was given up before it was answered
+	CodeLost     fault.Code = "SEAM_LOST"      // … or its server ended
 )
 
 // question is what leaves through a door that is not HTTP. The body is canonical

@@ -16,11 +16,16 @@ func (s *Seam) Holds(req *http.Request) bool {
 		return false
 	}
 	defer s.play.keyer.release(q)
-	at := s.play.cassette.ByRaw(s.play.keyer.raw(q))
+	return s.play.hasLeft(q)
+}
+
+// hasLeft reports whether find would find an episode.
+func (p *player) hasLeft(q *question) bool {
+	at := p.cassette.ByRaw(p.keyer.raw(q))
 	if len(at) == 0 {
-		at = s.play.cassette.ByKey(s.play.keyer.key(q))
+		at = p.cassette.ByKey(p.keyer.key(q))
 	}
-	return len(at) > 0 && int(s.play.queues[at[0]].used.Load()) < len(s.play.queues[at[0]].episodes)
+	return len(at) > 0 && int(p.queues[at[0]].used.Load()) < len(p.queues[at[0]].episodes)
 }
 
 // Models are the models that a replay's cassette was recorded with, in order of name.

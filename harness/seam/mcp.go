@@ -25,8 +25,9 @@ type Dial func(ctx context.Context) (MCPConn, error)
 // An MCPDoor is the way to one MCP server. Each message of the client is an episode,
 // with what the server sent because of it; see docs/reference/cassette.md.
 type MCPDoor struct {
-	s      *Seam
-	server string
+	s       *Seam
+	server  string
+	givesUp bool
 
 	mu   sync.Mutex
 	sent map[string]int // messages that a lane sent; pings and cancellations aside
@@ -36,6 +37,14 @@ type MCPDoor struct {
 // Ask once for each server: what it counts belongs to the server.
 func (s *Seam) MCP(server string) *MCPDoor {
 	return &MCPDoor{s: s, server: server, sent: map[string]int{}}
+}
+
+// GivesUp makes a replay answer a call that got no answer while it was recorded, with
+// CodeNoAnswer or, where the server ended, CodeLost. It is for a client that waits by the
+// clock, since no time passes in a replay; without it there is silence, as there was.
+func (d *MCPDoor) GivesUp() *MCPDoor {
+	d.givesUp = true
+	return d
 }
 
 // Live reports whether the door may lead to the world: Connect calls dial, when it must.
@@ -155,12 +164,9 @@ func (c *mcpConn) Write(ctx context.Context, b []byte) error {
 // Close implements MCPConn.
 func (c *mcpConn) Close() error {
 	c.mu.Lock()
-	open := c.open
-	c.open, c.closed = nil, true
+	c.closed = true
 	c.mu.Unlock()
-	for _, r := range open {
-		r.finish("cancelled")
-	}
+	c.abandon("cancelled")
 	c.queue.close(io.EOF)
 	c.live.Lock()
 	defer c.live.Unlock()
@@ -171,6 +177,17 @@ func (c *mcpConn) Close() error {
 	}
 	c.cancel()
 	return err
+}
+
+// abandon hands in the calls that nobody will answer.
+func (c *mcpConn) abandon(end string) {
+	c.mu.Lock()
+	open := c.open
+	c.open = nil
+	c.mu.Unlock()
+	for _, r := range open {
+		r.finish(end)
+	}
 }
 
 // call puts a request of the client.

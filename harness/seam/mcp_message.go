@@ -155,13 +155,13 @@ func errorReply(id jsontext.Value, err error) []byte {
 		Version string         `json:"jsonrpc"`
 		ID      jsontext.Value `json:"id"`
 		Error   body           `json:"error"`
-	}{"2.0", id, body{replyCode, string(fault.CodeOf(err)) + ": " + err.Error(), data{fault.CodeOf(err), fault.HintOf(err)}}})
+	}{"2.0", id, body{ReplyCode, string(fault.CodeOf(err)) + ": " + err.Error(), data{fault.CodeOf(err), fault.HintOf(err)}}})
 	if encodeErr != nil { // a text that is not UTF-8
 		b, _ = (&message{Version: "2.0", ID: id, Error: jsontext.Value(`{"code":-32050,"message":"SEAM_MISS"}`)}).encode()
 	}
 	return b
 }
 
-// replyCode is the JSON-RPC code of such an answer: in the range that servers have for
+// ReplyCode is the JSON-RPC code with which a door answers by itself: in the range that servers have for
 // themselves, and none that MCP or its SDK gives a meaning.
-const replyCode = -32050
+const ReplyCode = -32050

@@ -56,6 +56,7 @@ type mcpScript struct {
 	lines     []transcriptLine
 	done      map[string]bool // aliases of answers that have come
 	waits     string          // the alias that it waits for
+	silence   error           // what the call ends with, where the recording has no answer
 }
 
 // play answers a call from a transcript. What belongs to the handshake is remembered.
@@ -64,10 +65,32 @@ func (c *mcpConn) play(m *message, b []byte, res *cassette.Response) error {
 		c.shake(b)
 	}
 	s := &mcpScript{id: m.ID, token: m.get("/_meta/progressToken"), lines: c.door.transcript(res), done: map[string]bool{}}
+	if c.door.givesUp && !c.door.Live() && !s.answers() {
+		s.silence = errNoAnswer(c.door.server, m.method(), res.End)
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.scripts[string(m.ID)] = s
 	return s.advance(c)
+}
+
+// answers reports whether the transcript holds the answer to the call.
+func (s *mcpScript) answers() bool {
+	for _, l := range s.lines {
+		m := new(message)
+		if json.Unmarshal(l.text, m) == nil && m.Method == nil && string(m.ID) == aliasCall {
+			return true
+		}
+	}
+	return false
+}
+
+// errNoAnswer says why a recorded call has no answer.
+func errNoAnswer(server, method, end string) error {
+	if end == "cut" {
+		return fault.New(CodeLost, "seam.mcp", "MCP server %q ended before it answered %q, in the recording", server, method)
+	}
+	return fault.New(CodeNoAnswer, "seam.mcp", "MCP server %q did not answer %q, in the recording", server, method)
 }
 
 // shake keeps a message of the handshake for a server that is dialled later.
@@ -103,6 +126,9 @@ func (s *mcpScript) advance(c *mcpConn) error {
 		if err := s.put(c, m, line.after); err != nil {
 			return err
 		}
+	}
+	if s.silence != nil && c.scripts[string(s.id)] == s {
+		c.queue.pushText(errorReply(s.id, s.silence))
 	}
 	delete(c.scripts, string(s.id))
 	return nil

@@ -249,6 +249,12 @@ func (c *mcpConn) pump(below MCPConn) {
 			if errors.Is(err, context.Canceled) {
 				err = io.EOF
 			}
+			c.mu.Lock()
+			ours := c.closed
+			c.mu.Unlock()
+			if !ours {
+				c.abandon("cut")
+			}
 			c.queue.close(err)
 			return
 		}

@@ -66,6 +66,9 @@ func eachField(key string, f func(name string) string) string {
 // summary, or a deferred tool that applies.
 func New[In, Out any](spec Spec, fn func(context.Context, Call, In) (Reply[Out], error)) Tool {
 	spec, err := complete(spec)
+	if err == nil && spec.Exposure == Deferred && spec.Effect == Apply {
+		err = fmt.Errorf("%s is deferred and applies: what can be discovered must not write", spec.ID)
+	}
 	if err != nil {
 		panic("tool: " + err.Error())
 	}
@@ -96,8 +99,9 @@ func New[In, Out any](spec Spec, fn func(context.Context, Call, In) (Reply[Out],
 
 // NewOpen makes a tool whose schema somebody else wrote (an external MCP server's)
 // and passes on as it is: input is checked for being an object and no more, since
-// the far side is the real validator. It panics as New does on a bad Spec, and on a
-// schema that is not a JSON object.
+// the far side is the real validator. It may be deferred and apply: what somebody else's
+// tool does cannot be known. It panics as New does on a bad Spec, and on a schema that is
+// not a JSON object.
 func NewOpen(spec Spec, input []byte, run Handler) Tool {
 	spec, err := complete(spec)
 	if err != nil {
@@ -127,8 +131,6 @@ func complete(s Spec) (Spec, error) {
 		return s, fmt.Errorf("%s: effect %q is none", s.ID, s.Effect)
 	case s.Exposure != Direct && s.Exposure != Deferred && s.Exposure != Hidden:
 		return s, fmt.Errorf("%s: exposure %q is none", s.ID, s.Exposure)
-	case s.Exposure == Deferred && s.Effect == Apply:
-		return s, fmt.Errorf("%s is deferred and applies: what can be discovered must not write", s.ID)
 	}
 	if s.Title == "" {
 		s.Title = titleOf(s.ID)
