@@ -106,7 +106,9 @@ func (l *link) external(t *sdk.Tool) (x external, why string) {
 		Aliases: strings.FieldsFunc(part, func(r rune) bool { return r == '_' }),
 	}
 	name := t.Name
-	x.run = func(ctx context.Context, _ tool.Call, input []byte) (tool.Result, error) { return l.call(ctx, name, input) }
+	x.run = func(ctx context.Context, _ tool.Call, input []byte) (tool.Result, error) {
+		return l.call(ctx, name, input)
+	}
 	return x, ""
 }
 

@@ -39,6 +39,7 @@ type runResult struct {
 	Mode     string          `json:"mode" jsonschema:"live, replay or record"`
 	Receipts []draft.Receipt `json:"receipts" jsonschema:"what was applied, or why not"`
 	Open     []string        `json:"open" jsonschema:"drafts of this turn that are still open"`
+	Servers  []wornServer    `json:"servers" jsonschema:"MCP servers of other people that the turn had, or should have had"`
 }
 
 func (a *app) cmdRun() *cobra.Command {
@@ -105,6 +106,12 @@ func (a *app) run(ctx context.Context, text string, f runFlags) (err error) {
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	worn, end, err := a.wear(ctx, h, door, s.turn, text)
+	defer end()
+	if err != nil {
+		return s.abort(ctx, text, err)
+	}
+	a.tellServers(worn)
 	loop, err := a.loop(ctx, h, door, s, f, cancel)
 	if err != nil {
 		return s.abort(ctx, text, err)
@@ -117,7 +124,7 @@ func (a *app) run(ctx context.Context, text string, f runFlags) (err error) {
 	if err != nil {
 		return err
 	}
-	return a.report(s, door, out)
+	return a.report(s, door, out, worn)
 }
 
 // reasoningLevels are what --reasoning takes; a model that lacks one has the next lower.
@@ -154,11 +161,12 @@ func (c *config) override(f runFlags) error {
 }
 
 // report prints the outcome, and makes an error of one that is none of the good ones.
-func (a *app) report(s *conversation, door *seam.Seam, out agent.Outcome) error {
+func (a *app) report(s *conversation, door *seam.Seam, out agent.Outcome, worn []wornServer) error {
 	r := runResult{
 		Session: s.id, Turn: s.turn, Label: out.Label, Stop: string(out.Stop), Guidance: out.Guidance, Text: out.Text,
 		Requests: out.Rounds, Calls: out.Calls, Cost: out.Cost, Saved: unpaid(door), Mode: string(door.Mode()),
 		Receipts: append([]draft.Receipt{}, out.Receipts...), Open: append([]string{}, out.Open...),
+		Servers: append([]wornServer{}, worn...),
 	}
 	if err := a.print(r, func(w io.Writer) { writeRun(w, r) }); err != nil {
 		return err

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -129,7 +130,12 @@ func (a *app) redactor(dir string) *redact.Redactor {
 	if home == "" {
 		home = a.doors.Env["USERPROFILE"]
 	}
-	return redact.New(redact.Options{Env: a.doors.Env, Home: home, Work: dir})
+	env := maps.Clone(a.doors.Env)
+	if env == nil {
+		env = map[string]string{}
+	}
+	maps.Copy(env, a.serverSecrets())
+	return redact.New(redact.Options{Env: env, Home: home, Work: dir})
 }
 
 // A history says what changed in the folder that the program was started in.

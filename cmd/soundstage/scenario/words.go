@@ -44,6 +44,7 @@ func Options(main func(script.Doors) int) script.Options[*Bag] {
 		Program: "soundstage",
 		Main:    main,
 		New:     func(*script.Script) *Bag { return &Bag{} },
+		Env:     map[string]string{"SOUNDSTAGE_SERVERS": "none"}, // a scenario names the MCP servers that it starts
 		Conditions: map[string]script.Condition{
 			"client": {
 				Arg: "NAME", Help: "where that agent of somebody else is installed: claude-code, codex, opencode, cline, gemini (docs/howto/replay-a-real-client.md)",
