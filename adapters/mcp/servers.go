@@ -71,6 +71,7 @@ type Servers struct {
 type State struct {
 	Name    string
 	Err     error     // why it has no tools; nil: it is connected
+	Reached bool      // something could be said to it, and so is in a recording
 	Tools   int       // that joined
 	Dropped []Dropped // those that did not
 	Stderr  string    // the last of what it said there, for a person
@@ -121,7 +122,7 @@ func (s *Servers) Sync(ctx context.Context, want []server.Entry) (Joined, error)
 			defer mu.Unlock()
 			states[i] = State{Name: e.Name, Err: err}
 			if l != nil {
-				states[i].Stderr = l.stderr.String()
+				states[i].Stderr, states[i].Reached = l.stderr.String(), l.spoken.Load()
 			}
 			if err == nil {
 				s.links[e.Name] = l

@@ -29,6 +29,7 @@ type link struct {
 	clock  clock.Clock // nil in replay
 	stderr tail
 	stale  atomic.Bool // it said that its tools changed
+	spoken atomic.Bool // something went out to it
 
 	mu      sync.Mutex
 	timeout time.Duration
@@ -167,6 +168,15 @@ func (p *piped) Close() error { return p.rwc.Close() }
 type eavesdropper struct {
 	clientEnd
 	l *link
+}
+
+// Write implements sdk.Connection.
+func (e eavesdropper) Write(ctx context.Context, m jsonrpc.Message) error {
+	err := e.clientEnd.Write(ctx, m)
+	if err == nil {
+		e.l.spoken.Store(true)
+	}
+	return err
 }
 
 // Read implements sdk.Connection.

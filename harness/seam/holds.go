@@ -3,7 +3,6 @@ package seam
 import (
 	"net/http"
 	"slices"
-	"strings"
 )
 
 // Holds reports whether a replay would answer the request. It uses no episode up and
@@ -38,26 +37,6 @@ func (s *Seam) Models() []string {
 	for i := range s.play.cassette.Len() {
 		if e, err := s.play.cassette.Episode(i); err == nil && e.Model != "" {
 			out = append(out, e.Model)
-		}
-	}
-	slices.Sort(out)
-	return slices.Compact(out)
-}
-
-// Servers are the MCP servers that a replay's cassette knows, in order of name.
-func (s *Seam) Servers() []string {
-	if s.play == nil {
-		return nil
-	}
-	var out []string
-	for i := range s.play.cassette.Len() {
-		e, err := s.play.cassette.Episode(i)
-		if err != nil {
-			continue
-		}
-		if rest, ok := strings.CutPrefix(e.Request.URL, kindMCP+"://"); ok {
-			name, _, _ := strings.Cut(rest, "/")
-			out = append(out, name)
 		}
 	}
 	slices.Sort(out)

@@ -151,6 +151,7 @@ func (a *app) barred(name string) error {
 // A wornServer is how it stood with a server at the beginning of a turn.
 type wornServer struct {
 	Name    string   `json:"name" jsonschema:"as mcp.json calls it"`
+	Reached bool     `json:"reached" jsonschema:"something could be said to it"`
 	Tools   int      `json:"tools" jsonschema:"that the model has"`
 	Dropped []string `json:"dropped,omitempty" jsonschema:"tools that it does not have, each with why"`
 	Error   string   `json:"error,omitempty" jsonschema:"why the server has no tools, with a code"`
@@ -185,7 +186,7 @@ func (a *app) wear(ctx context.Context, h *house, door *seam.Seam, turn int, tex
 	if joined == nil { // they are recorded
 		var known []server.Entry
 		for _, w := range worn {
-			if slices.Contains(door.Servers(), w.Name) {
+			if w.Reached {
 				known = append(known, recordedEntry(w.Name, entries))
 			}
 		}
@@ -249,7 +250,7 @@ func (a *app) wanted(h *house, door *seam.Seam) (entries []server.Entry, refused
 func worns(states []mcp.State) []wornServer {
 	out := []wornServer{}
 	for _, s := range states {
-		w := wornServer{Name: s.Name, Tools: s.Tools}
+		w := wornServer{Name: s.Name, Reached: s.Reached, Tools: s.Tools}
 		if s.Err != nil {
 			w.Error = fmt.Sprintf("%s: %v", fault.CodeOf(s.Err), s.Err)
 		}
