@@ -63,7 +63,7 @@ type Servers struct {
 	o ServersOptions
 
 	mu    sync.Mutex
-	links map[string]*link
+	peers map[string]*peer
 	ended bool
 }
 
@@ -94,7 +94,7 @@ func NewServers(o ServersOptions) *Servers {
 	if o.Door == nil || o.Start == nil || o.HTTP == nil || o.Name == "" || o.Version == "" {
 		panic("mcp: servers need doors, a name and a version")
 	}
-	return &Servers{o: o, links: map[string]*link{}}
+	return &Servers{o: o, peers: map[string]*peer{}}
 }
 
 // Sync makes the connections those of want, and gives their tools. It is called when a
@@ -111,11 +111,11 @@ func (s *Servers) Sync(ctx context.Context, want []server.Entry) (Joined, error)
 	s.prune(ctx, want)
 	states := make([]State, len(want))
 	var wait sync.WaitGroup
-	var mu sync.Mutex // guards s.links
+	var mu sync.Mutex // guards s.peers
 	for i, e := range want {
 		work := func() {
 			mu.Lock()
-			l := s.links[e.Name]
+			l := s.peers[e.Name]
 			mu.Unlock()
 			l, err := s.ready(ctx, l, e)
 			mu.Lock()
@@ -125,9 +125,9 @@ func (s *Servers) Sync(ctx context.Context, want []server.Entry) (Joined, error)
 				states[i].Stderr, states[i].Reached = l.stderr.String(), l.spoken.Load()
 			}
 			if err == nil {
-				s.links[e.Name] = l
+				s.peers[e.Name] = l
 			} else {
-				delete(s.links, e.Name)
+				delete(s.peers, e.Name)
 			}
 		}
 		if s.o.OneByOne {
@@ -145,10 +145,10 @@ func (s *Servers) Sync(ctx context.Context, want []server.Entry) (Joined, error)
 
 // prune ends what is not wanted any more, has another recipe, or has ended by itself.
 func (s *Servers) prune(ctx context.Context, want []server.Entry) {
-	for name, l := range s.links {
+	for name, l := range s.peers {
 		i := slices.IndexFunc(want, func(e server.Entry) bool { return e.Name == name })
 		if i < 0 || l.recipe != recipe(want[i]) || l.gone() != nil {
-			delete(s.links, name)
+			delete(s.peers, name)
 			s.shut(ctx, l)
 		} else {
 			l.setTimeout(want[i].Timeout)
@@ -156,14 +156,14 @@ func (s *Servers) prune(ctx context.Context, want []server.Entry) {
 	}
 }
 
-// ready is a link that has its list. One that cannot be had is shut.
-func (s *Servers) ready(ctx context.Context, l *link, e server.Entry) (*link, error) {
+// ready is a peer that has its list. One that cannot be had is shut.
+func (s *Servers) ready(ctx context.Context, l *peer, e server.Entry) (*peer, error) {
 	fresh := l == nil
 	if !fresh && !l.stale.Swap(false) {
 		return l, nil
 	}
 	if fresh {
-		l = s.newLink(e)
+		l = s.newPeer(e)
 	}
 	code, what := CodeServerList, "list the tools"
 	_, err := within(ctx, l.clock, greetTime, fault.New(CodeServerStart, "mcp.servers", "server %q did not greet and list its tools in %s", e.Name, greetTime),
@@ -192,15 +192,15 @@ func (s *Servers) Close(ctx context.Context) {
 	defer s.mu.Unlock()
 	s.ended = true
 	var wait sync.WaitGroup
-	for _, l := range s.links {
+	for _, l := range s.peers {
 		wait.Go(func() { s.shut(ctx, l) })
 	}
 	wait.Wait()
-	clear(s.links)
+	clear(s.peers)
 }
 
-// shut ends a link. A server over HTTP is told so, and not waited for for long.
-func (s *Servers) shut(ctx context.Context, l *link) {
+// shut ends a peer. A server over HTTP is told so, and not waited for for long.
+func (s *Servers) shut(ctx context.Context, l *peer) {
 	ctx = context.WithoutCancel(ctx)
 	_, _ = within(ctx, l.clock, closeTime, io.EOF, func(context.Context) (struct{}, error) { return struct{}{}, l.close() })
 }
@@ -276,7 +276,7 @@ func (t *tail) String() string {
 
 // clientOptions are those of a client that promises nothing: no roots, no sampling, no
 // questions to the person.
-func (l *link) clientOptions() *sdk.ClientOptions {
+func (l *peer) clientOptions() *sdk.ClientOptions {
 	return &sdk.ClientOptions{
 		Capabilities:           &sdk.ClientCapabilities{},
 		MultiRoundTrip:         &sdk.MultiRoundTripOptions{Disabled: true},
@@ -294,5 +294,5 @@ func declines(next sdk.MethodHandler) sdk.MethodHandler {
 	}
 }
 
-// errClosedLink is why a link that was shut answers nothing.
-var errClosedLink = errors.New("the connection was closed")
+// errShut is why a peer that was shut answers nothing.
+var errShut = errors.New("the connection was closed")

@@ -20,7 +20,7 @@ import (
 
 // call runs a tool of the server. What goes wrong is in the same words live and in
 // replay: a model reads them, and its next request is compared with the recorded one.
-func (l *link) call(ctx context.Context, name string, input []byte) (tool.Result, error) {
+func (l *peer) call(ctx context.Context, name string, input []byte) (tool.Result, error) {
 	l.mu.Lock()
 	lost, session, timeout := l.lost, l.session, l.timeout
 	l.mu.Unlock()
@@ -44,18 +44,18 @@ func (l *link) call(ctx context.Context, name string, input []byte) (tool.Result
 	return out, nil
 }
 
-func (l *link) errLate(name string) error {
+func (l *peer) errLate(name string) error {
 	return fault.New(CodeServerTimeout, "mcp.servers", "server %q did not answer %q in time; what it did is not known", l.entry.Name, name).
 		WithHint("Ask for less, or do without this tool.")
 }
 
-func (l *link) errLost() error {
+func (l *peer) errLost() error {
 	return fault.New(CodeServerLost, "mcp.servers", "server %q has ended; what it did before is not known", l.entry.Name).
 		WithHint("Do without its tools: it is started again with the next turn.")
 }
 
 // failed is the coded error of a call that the SDK gave an error for.
-func (l *link) failed(ctx context.Context, err error, name string) error {
+func (l *peer) failed(ctx context.Context, err error, name string) error {
 	var f *fault.Error
 	wire := new(jsonrpc.Error)
 	switch {
@@ -79,7 +79,7 @@ func (l *link) failed(ctx context.Context, err error, name string) error {
 }
 
 // refused is the server's own refusal, or what the seam says in its place.
-func (l *link) refused(e *jsonrpc.Error, name string) error {
+func (l *peer) refused(e *jsonrpc.Error, name string) error {
 	var data struct {
 		Code fault.Code `json:"code"`
 		Hint string     `json:"hint"`

@@ -21,8 +21,8 @@ import (
 	"github.com/soundstage-dev/soundstage/runtime/server"
 )
 
-// A link is the connection to one server.
-type link struct {
+// A peer is the connection to one server.
+type peer struct {
 	entry  server.Entry
 	recipe string
 	door   *seam.MCPDoor
@@ -47,8 +47,8 @@ type rawTool struct {
 	InputSchema json.RawMessage `json:"inputSchema"`
 }
 
-func (s *Servers) newLink(e server.Entry) *link {
-	l := &link{entry: e, recipe: recipe(e), door: s.o.Door(e.Name).GivesUp(), timeout: e.Timeout, raw: map[string]rawTool{}}
+func (s *Servers) newPeer(e server.Entry) *peer {
+	l := &peer{entry: e, recipe: recipe(e), door: s.o.Door(e.Name).GivesUp(), timeout: e.Timeout, raw: map[string]rawTool{}}
 	if l.door.Live() {
 		l.clock = s.o.Clock
 	}
@@ -56,7 +56,7 @@ func (s *Servers) newLink(e server.Entry) *link {
 }
 
 // connect starts the server and greets it.
-func (l *link) connect(ctx context.Context, o ServersOptions) error {
+func (l *peer) connect(ctx context.Context, o ServersOptions) error {
 	client := sdk.NewClient(&sdk.Implementation{Name: o.Name, Version: o.Version}, l.clientOptions())
 	client.AddReceivingMiddleware(declines)
 	session, err := client.Connect(ctx, &doorway{l, o}, nil)
@@ -66,9 +66,9 @@ func (l *link) connect(ctx context.Context, o ServersOptions) error {
 	return err
 }
 
-// A doorway is the transport of a link: through the seam, with an ear on what passes.
+// A doorway is the transport of a peer: through the seam, with an ear on what passes.
 type doorway struct {
-	l *link
+	l *peer
 	o ServersOptions
 }
 
@@ -85,7 +85,7 @@ func (d *doorway) Connect(ctx context.Context) (sdk.Connection, error) {
 	d.l.mu.Lock()
 	defer d.l.mu.Unlock()
 	if d.l.closed { // it was given up meanwhile
-		return nil, errors.Join(errClosedLink, conn.Close())
+		return nil, errors.Join(errShut, conn.Close())
 	}
 	d.l.conn = conn
 	return eavesdropper{clientEnd{conn}, d.l}, nil
@@ -167,7 +167,7 @@ func (p *piped) Close() error { return p.rwc.Close() }
 // them, and a model is to get the server's own bytes.
 type eavesdropper struct {
 	clientEnd
-	l *link
+	l *peer
 }
 
 // Write implements sdk.Connection.
@@ -210,7 +210,7 @@ const (
 )
 
 // list asks for the tools.
-func (l *link) list(ctx context.Context) error {
+func (l *peer) list(ctx context.Context) error {
 	var all []*sdk.Tool
 	cursor := ""
 	for range maxPages {
@@ -233,23 +233,23 @@ func (l *link) list(ctx context.Context) error {
 }
 
 // gone is why nothing is sent to the server any more.
-func (l *link) gone() error {
+func (l *peer) gone() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.lost
 }
 
-func (l *link) setTimeout(d time.Duration) {
+func (l *peer) setTimeout(d time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.timeout = d
 }
 
 // close ends the server first, so that nothing can wait for it.
-func (l *link) close() error {
+func (l *peer) close() error {
 	l.mu.Lock()
 	conn, session := l.conn, l.session
-	l.closed, l.lost = true, errClosedLink
+	l.closed, l.lost = true, errShut
 	l.mu.Unlock()
 	var err error
 	if conn != nil {

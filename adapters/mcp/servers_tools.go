@@ -31,7 +31,7 @@ func (s *Servers) join(states []State) Joined {
 	bytes := 0
 	for i := range states {
 		st := &states[i]
-		l := s.links[st.Name]
+		l := s.peers[st.Name]
 		if st.Err != nil || l == nil {
 			continue
 		}
@@ -66,7 +66,7 @@ func (s *Servers) join(states []State) Joined {
 }
 
 // listed are the tools by name: the order of a server's list may change.
-func (l *link) listed() []*sdk.Tool {
+func (l *peer) listed() []*sdk.Tool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	all := slices.DeleteFunc(slices.Clone(l.tools), func(t *sdk.Tool) bool { return t == nil })
@@ -84,7 +84,7 @@ type external struct {
 func (x external) size() int { return len(x.spec.ID) + len(x.spec.Description) + len(x.schema) }
 
 // external makes a tool of ours of one of theirs, or says why it cannot.
-func (l *link) external(t *sdk.Tool) (x external, why string) {
+func (l *peer) external(t *sdk.Tool) (x external, why string) {
 	id := ExternalID(l.entry.Name, t.Name)
 	schema := l.schema(t.Name)
 	switch {
@@ -113,7 +113,7 @@ func (l *link) external(t *sdk.Tool) (x external, why string) {
 }
 
 // schema is a tool's input schema, byte for byte.
-func (l *link) schema(name string) []byte {
+func (l *peer) schema(name string) []byte {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return bytes.TrimSpace(l.raw[name].InputSchema)

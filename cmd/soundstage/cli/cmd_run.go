@@ -39,7 +39,7 @@ type runResult struct {
 	Mode     string          `json:"mode" jsonschema:"live, replay or record"`
 	Receipts []draft.Receipt `json:"receipts" jsonschema:"what was applied, or why not"`
 	Open     []string        `json:"open" jsonschema:"drafts of this turn that are still open"`
-	Servers  []wornServer    `json:"servers" jsonschema:"MCP servers of other people that the turn had, or should have had"`
+	Servers  []wornServer    `json:"servers,omitempty" jsonschema:"MCP servers of other people that the turn had, or should have had"`
 }
 
 func (a *app) cmdRun() *cobra.Command {
@@ -166,7 +166,7 @@ func (a *app) report(s *conversation, door *seam.Seam, out agent.Outcome, worn [
 		Session: s.id, Turn: s.turn, Label: out.Label, Stop: string(out.Stop), Guidance: out.Guidance, Text: out.Text,
 		Requests: out.Rounds, Calls: out.Calls, Cost: out.Cost, Saved: unpaid(door), Mode: string(door.Mode()),
 		Receipts: append([]draft.Receipt{}, out.Receipts...), Open: append([]string{}, out.Open...),
-		Servers: append([]wornServer{}, worn...),
+		Servers: worn,
 	}
 	if err := a.print(r, func(w io.Writer) { writeRun(w, r) }); err != nil {
 		return err

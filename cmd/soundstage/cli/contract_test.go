@@ -169,6 +169,7 @@ func TestOutputsFitTheirSchemas(t *testing.T) {
 	w := journey(t)
 	w.write("bea.json", strings.ReplaceAll(ada, "Ada", "Bea"))
 	w.write("calls.json", `{"log": {"entries": [{"request": {"method": "GET", "url": "data:,x"}, "response": {"status": 200}}]}}`)
+	w.env["XDG_CONFIG_HOME"] = t.TempDir() // the list of servers is in no studio
 	w.write("silent.upstream.yaml", "turns:\n- say: {text: hello}\n")
 	covered := map[string]bool{}
 	for _, line := range []struct{ command, in, args string }{
@@ -216,6 +217,13 @@ func TestOutputsFitTheirSchemas(t *testing.T) {
 		{"cassette review", "", ""},
 		{"demo", "", ""},
 		{"version", "", ""},
+		{"server add", "", "x --env SOUNDSTAGE_TEST_AS_PROGRAM=1 -- " + os.Args[0] + " mcp " + w.dir},
+		{"server ls", "", ""},
+		{"server show", "", "x"},
+		{"server test", "", "x"},
+		{"server disable", "", "x"},
+		{"server enable", "", "x"},
+		{"server rm", "", "x"},
 		{"proxy", "", "--cassette new/rename --allow-unused --client claude-code"},
 		{"upstream", "", "silent.upstream.yaml"},
 	} {
