@@ -205,7 +205,7 @@ func (e eavesdropper) Read(ctx context.Context) (jsonrpc.Message, error) {
 // The bounds of a list.
 const (
 	maxServerTools = 128
-	maxPages       = 32
+	maxListPages   = 32
 	maxSchema      = 64 << 10 // bytes
 )
 
@@ -213,7 +213,7 @@ const (
 func (l *peer) list(ctx context.Context) error {
 	var all []*sdk.Tool
 	cursor := ""
-	for range maxPages {
+	for range maxListPages {
 		res, err := l.session.ListTools(ctx, &sdk.ListToolsParams{Cursor: cursor})
 		if err != nil {
 			return l.failed(ctx, err, "tools/list")
@@ -229,7 +229,7 @@ func (l *peer) list(ctx context.Context) error {
 			return nil
 		}
 	}
-	return fault.New(fault.TooLarge, "mcp.servers", "its list has more than %d pages", maxPages)
+	return fault.New(fault.TooLarge, "mcp.servers", "its list has more than %d pages", maxListPages)
 }
 
 // gone is why nothing is sent to the server any more.
