@@ -94,7 +94,7 @@ func (f *Factory) Open(session Session) *Server {
 			s.list(t)
 		}
 	}
-	s.sdk.AddReceivingMiddleware(s.levels, s.unlisted, f.describing)
+	s.sdk.AddReceivingMiddleware(checked, s.unlisted, f.describing)
 	if f.o.Resources != nil {
 		s.sdk.AddReceivingMiddleware(s.current, s.resources)
 	}

@@ -83,6 +83,11 @@ type target struct {
 	ID string `json:"id" jsonschema:"the piece"`
 }
 
+type piece struct {
+	Kind string `json:"kind,omitempty" jsonschema:"its kind"`
+	ID   string `json:"id" jsonschema:"the piece"`
+}
+
 type listed struct {
 	Items []string `json:"items" jsonschema:"ids of pieces"`
 }
@@ -123,8 +128,10 @@ func newStudio() *studio {
 			s.did("list")
 			return tool.Reply[listed]{Out: listed{[]string{"character/ada"}}, Text: "one piece: character/ada"}, nil
 		}),
-		tool.New(spec("studio.read", "Reads a piece.", tool.Read, tool.Direct), func(_ context.Context, _ tool.Call, in target) (tool.Reply[listed], error) {
+		tool.New(spec("studio.read", "Reads a piece.", tool.Read, tool.Direct), func(_ context.Context, _ tool.Call, in piece) (tool.Reply[listed], error) {
 			switch in.ID {
+			case "ada":
+				return tool.Reply[listed]{Text: "the body of ada"}, nil
 			case "long":
 				return tool.Reply[listed]{Out: listed{[]string{strings.Repeat("é", 5_000)}}}, nil
 			case "image":
@@ -199,7 +206,14 @@ func newStageWith(readOnly bool, results gate.Results, door *seam.MCPDoor) *stag
 }
 
 func newOptions(readOnly bool, results gate.Results) (*studio, mcp.Options) {
-	s, c := newStudio(), clock.NewFixed(clock.Epoch)
+	return newOptionsWith(readOnly, results, nil)
+}
+
+func newOptionsWith(readOnly bool, results gate.Results, c clock.Clock) (*studio, mcp.Options) {
+	s := newStudio()
+	if c == nil {
+		c = clock.NewFixed(clock.Epoch)
+	}
 	table := trust.NewTable(trust.Rows()...)
 	reg := s.reg
 	if readOnly {

@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -15,15 +16,27 @@ func isLevel(l sdk.LoggingLevel) bool {
 	return slices.Contains([]sdk.LoggingLevel{"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"}, l)
 }
 
-// levels refuses a level that there is not: the SDK would take it for the lowest.
-func (s *Server) levels(next sdk.MethodHandler) sdk.MethodHandler {
+// checked looks at what the SDK takes as it comes: a level that there is not it would
+// take for the lowest, and a revision that nobody can agree on by initialize for the one
+// that was agreed on.
+func checked(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, req sdk.Request) (sdk.Result, error) {
-		if r, ok := req.(*sdk.ServerRequest[*sdk.SetLoggingLevelParams]); ok && !isLevel(r.Params.Level) {
-			return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "no log level \"" + clip(string(r.Params.Level), 40) + "\""}
+		switch r := req.(type) {
+		case *sdk.ServerRequest[*sdk.SetLoggingLevelParams]:
+			if !isLevel(r.Params.Level) {
+				return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: fmt.Sprintf("no log level %q", clip(string(r.Params.Level), 40))}
+			}
+		case *sdk.ServerRequest[*sdk.InitializeParams]:
+			if r.Params != nil && r.Params.ProtocolVersion >= inBand {
+				r.Params.ProtocolVersion = lastHandshake
+			}
 		}
 		return next(ctx, method, req)
 	}
 }
+
+// lastHandshake is the last revision that begins with initialize.
+const lastHandshake = "2025-11-25"
 
 // A note is what a log message says: ids and codes, and nothing that stood in an input
 // or a result.

@@ -35,8 +35,13 @@ type Results interface {
 // pageSize is how many resources one answer lists.
 const pageSize = 200
 
-// The code of a resource that is not there, before the revision that made it -32602.
-const notThere = -32002
+const (
+	// notThere is the code of a resource that is not there, before the revision that
+	// made it -32602.
+	notThere = -32002
+	// noTemplate is what the SDK says of an address that fits no template.
+	noTemplate = "Resource not found"
+)
 
 // resources answers what the SDK would answer from a list of its own: pieces come and
 // go, and nothing is looked up for a client that only lists tools.
@@ -56,9 +61,16 @@ func (s *Server) resources(next sdk.MethodHandler) sdk.MethodHandler {
 	}
 }
 
-// older gives a missing resource the code that a client of an older revision knows.
+// older gives a missing resource the code that the client's revision has for it. The
+// newer one means a bad parameter as well, so refusal uses the older.
 func (s *Server) older(err error, revision string) error {
-	if e, ok := err.(*jsonrpc.Error); ok && e.Code == sdk.CodeResourceNotFound && revision < inBand {
+	e, ok := err.(*jsonrpc.Error)
+	switch {
+	case !ok:
+		return err
+	case revision >= inBand && e.Code == notThere:
+		return &jsonrpc.Error{Code: sdk.CodeResourceNotFound, Message: e.Message, Data: e.Data}
+	case revision < inBand && e.Code == sdk.CodeResourceNotFound && e.Message == noTemplate:
 		return &jsonrpc.Error{Code: notThere, Message: e.Message, Data: e.Data}
 	}
 	return err
@@ -165,7 +177,7 @@ func refusal(err error, uri string) error {
 	switch fault.CodeOf(err) {
 	case fault.NotFound, resource.CodeAddress:
 		if uri != "" {
-			e.Code = sdk.CodeResourceNotFound
+			e.Code = notThere
 			break
 		}
 		fallthrough
