@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -18,8 +19,10 @@ import (
 	"github.com/soundstage-dev/soundstage/harness/upstream"
 )
 
-// codeDrift says that the provider no longer says what is recorded.
-const codeDrift fault.Code = "SCENARIO_DRIFT"
+const (
+	codeDrift      fault.Code = "SCENARIO_DRIFT"      // the provider no longer says what is recorded
+	codeUnanswered fault.Code = "SCENARIO_UNANSWERED" // the provider gave no answers to compare: a key, the network
+)
 
 // The result of drift.
 type (
@@ -60,7 +63,7 @@ scenario's own checks tell whether it matters.
 
 With --upstream a script answers as the provider, and nothing is paid.
 
-Exit status 1 says that something drifted.`,
+Exit status 1 says that something drifted, and 8 that the provider gave no answers to compare.`,
 		Example: "  soundstage drift content/rename --live\n  soundstage drift content/rename --upstream edited.upstream.yaml",
 		Args:    cobra.MinimumNArgs(1),
 		RunE:    func(c *cobra.Command, args []string) error { return a.drift(c.Context(), args, f) },
@@ -142,6 +145,9 @@ func (a *app) driftOf(name, dir string, f driftFlags) ([]driftRow, error) {
 		if err := row.compare(t); err != nil {
 			return nil, err
 		}
+		if !row.Held && row.unanswered() {
+			return nil, unanswered(name)
+		}
 		rows = append(rows, row)
 	}
 	return rows, nil
@@ -184,8 +190,8 @@ func (r *driftRow) compare(t take) error {
 	defer older.Close() //nolint:errcheck // only read
 	newer, err := cassette.Open(t.today)
 	if err != nil {
-		return fault.Wrap(err, codeDrift, "drift", "the answers to %q could not be kept", r.Scenario).
-			WithHint("read the scenario's log above")
+		return fault.Wrap(err, codeUnanswered, "drift", "the answers to %q could not be kept", r.Scenario).
+			WithHint(logHint)
 	}
 	defer newer.Close() //nolint:errcheck // only read
 	report, err := diff.Cassettes(older, newer)
@@ -194,6 +200,18 @@ func (r *driftRow) compare(t take) error {
 	}
 	r.Same, r.Calls = report.Same, callRows(report)
 	return nil
+}
+
+const logHint = "the scenario's log above says why; that is no drift"
+
+// unanswered reports whether nothing came of it: no key, or no way to the provider.
+func (r *driftRow) unanswered() bool {
+	made := func(c callRow) bool { return c.Today > 0 }
+	return r.Same == 0 && len(r.Calls) > 0 && !slices.ContainsFunc(r.Calls, made)
+}
+
+func unanswered(scenario string) error {
+	return fault.New(codeUnanswered, "drift", "scenario %q got no answer of the provider", scenario).WithHint(logHint)
 }
 
 // callRows are the calls of a report that differ.

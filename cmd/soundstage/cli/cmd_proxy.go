@@ -133,6 +133,9 @@ func (a *app) proxy(ctx context.Context, f proxyFlags) error {
 		err = boundary.Serve(ctx, l, guarded, proxyGrace)
 	}
 	p.Close()
+	if perr := a.keepPrices(s); err == nil {
+		err = perr
+	}
 	return a.proxyDone(s, owned, out, f, err)
 }
 

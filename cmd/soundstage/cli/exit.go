@@ -110,6 +110,7 @@ var byCode = map[string]int{
 	"CASSETTE_DIFFERS":     exitInternal,
 	"CASSETTE_LINT":        exitInternal,
 	"CASSETTE_NOT_WRITTEN": exitInternal,
+	"SCENARIO_UNANSWERED":  exitModel,
 
 	"STOP_CANCELLED":        exitCancelled,
 	string(fault.Cancelled): exitCancelled,

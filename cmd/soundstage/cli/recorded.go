@@ -149,17 +149,39 @@ var makers = map[string]string{
 
 // catalogCost is what today's catalogue says, where the cassette says nothing.
 func (a *app) catalogCost(s seam.Sent, u port.Usage) (int64, bool) {
+	ref, price := a.catalogPrice(s)
+	cost, known, err := ledger.NewPriceList(map[string]*port.Price{ref: price}).Cost(ref, u)
+	return cost, known && err == nil
+}
+
+// catalogPrice is what a request's model costs today, by the address that it was sent to;
+// nil where that is not known.
+func (a *app) catalogPrice(s seam.Sent) (ref string, price *port.Price) {
 	where, err := url.Parse(s.URL)
-	if err != nil || makers[where.Host] == "" {
-		return 0, false
+	if err != nil || makers[where.Host] == "" || s.Model == "" {
+		return "", nil
 	}
-	ref := makers[where.Host] + "/" + s.Model
+	ref = makers[where.Host] + "/" + s.Model
 	info, err := a.catalog().Find(ref)
 	if err != nil {
-		return 0, false
+		return ref, nil
 	}
-	cost, known, err := ledger.NewPriceList(map[string]*port.Price{ref: info.Price}).Cost(ref, u)
-	return cost, known && err == nil
+	return ref, info.Price
+}
+
+// keepPrices puts the prices of what was recorded into the cassette, for a client that
+// knows nothing of cassettes and so named none.
+func (a *app) keepPrices(s *seam.Seam) error {
+	for _, sent := range s.Sent() {
+		ref, price := a.catalogPrice(sent)
+		if price == nil {
+			continue
+		}
+		if _, err := s.Price(ref, func() ([]byte, error) { return json.Marshal(price) }); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (r recordResult) write(w io.Writer) {
