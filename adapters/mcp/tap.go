@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -58,6 +59,7 @@ func (t *Tap) Err() error {
 }
 
 func (t *Tap) line(mark, text string) {
+	text = string(t.o.Mask([]byte(text))) // whatever part of the message it is in
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	_, err := fmt.Fprintf(t.o.Log, "%9.3f %s %s\n", t.o.Clock.Now().Sub(t.start).Seconds(), mark, plain.Line(text, maxTapLine))
@@ -94,7 +96,7 @@ func (d *tapped) Write(p []byte) (int, error) {
 
 func (d *tapped) flush() {
 	if d.size > 0 {
-		d.tap.line(d.mark, d.tap.describe(d.mark, d.kept, d.size))
+		d.tap.line(d.mark, d.tap.describe(d.mark, bytes.TrimRight(d.kept, "\r"), d.size))
 	}
 	d.kept, d.size = d.kept[:0], 0
 }
@@ -102,7 +104,7 @@ func (d *tapped) flush() {
 // describe is a message in a line: what it is, and its content masked.
 func (t *Tap) describe(mark string, line []byte, size int) string {
 	var m wireMessage
-	if size > len(line) {
+	if size > maxTapped {
 		return fmt.Sprintf("a message of %d bytes: %s", size, t.o.Mask(line))
 	}
 	if json.Unmarshal(line, &m) != nil {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -52,7 +53,8 @@ server gets the end of its input, and after ` + tapGrace.String() + ` it is ende
 }
 
 func (a *app) tap(ctx context.Context, file string, command []string) error {
-	log := a.doors.Stderr
+	stderr := &oneAtATime{w: a.doors.Stderr} // the server writes there too
+	var log io.Writer = stderr
 	if file != "" {
 		f, err := os.OpenFile(a.path(file), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 		if err != nil {
@@ -63,7 +65,7 @@ func (a *app) tap(ctx context.Context, file string, command []string) error {
 	}
 	t := mcp.NewTap(mcp.TapOptions{Log: log, Mask: a.redactor(a.doors.Dir).Mask, Clock: a.doors.Clock})
 	p, err := programs.Open(ctx, programs.PipeOptions{
-		Dir: a.doors.Dir, Command: seam.Command{Args: command, Env: a.doors.Env}, Clock: a.doors.Clock, Stderr: a.doors.Stderr,
+		Dir: a.doors.Dir, Command: seam.Command{Args: command, Env: a.doors.Env}, Clock: a.doors.Clock, Stderr: stderr,
 	})
 	if err != nil {
 		return err
@@ -85,10 +87,10 @@ func (a *app) between(ctx context.Context, t *mcp.Tap, p *programs.Pipe) error {
 	}()
 	select {
 	case <-ctx.Done():
-		return ctx.Err()
+		return tapCancelled()
 	case err := <-answered:
 		if ctx.Err() != nil { // it was killed for that
-			return ctx.Err()
+			return tapCancelled()
 		}
 		return a.serverEnded(t, err)
 	case <-asked: // the client left, or the server reads no more: its last words decide
@@ -111,9 +113,13 @@ func (a *app) between(ctx context.Context, t *mcp.Tap, p *programs.Pipe) error {
 	case <-timeout:
 		t.Note("the server did not end: it is ended")
 	case <-ctx.Done():
-		return ctx.Err()
+		return tapCancelled()
 	}
 	return nil
+}
+
+func tapCancelled() error {
+	return fault.New(fault.Cancelled, "mcp.tap", "interrupted; the server has ended")
 }
 
 func (a *app) serverEnded(t *mcp.Tap, err error) error {
@@ -123,4 +129,17 @@ func (a *app) serverEnded(t *mcp.Tap, err error) error {
 	}
 	t.Note("the server has ended, and the client has not")
 	return fault.New(codeTapEnded, "mcp.tap", "the server ended before its client").WithHint("see what it printed on standard error")
+}
+
+// oneAtATime lets several sides write.
+type oneAtATime struct {
+	mu sync.Mutex
+	w  io.Writer
+}
+
+// Write implements io.Writer.
+func (o *oneAtATime) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.w.Write(p)
 }
