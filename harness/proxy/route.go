@@ -53,10 +53,21 @@ func (u Upstreams) route(path string, h http.Header) (*url.URL, *fault.Error) {
 			WithHint("point the base URL at this address, or at it and one of: /%s", strings.Join(u.Names(), ", /"))
 	}
 	to, err := url.Parse(base + path)
-	if err != nil || to.Host == "" || to.User != nil || to.RawQuery != "" || to.Fragment != "" {
+	if err != nil || climbs(to.Path) || to.Host == "" || to.User != nil || to.RawQuery != "" || to.Fragment != "" {
 		return nil, fault.New(CodePath, "proxy.route", "%q is no path of an endpoint", path)
 	}
 	return to, nil
+}
+
+// climbs reports a path that could lead out of the one that was configured: who serves
+// it may take its dots for folders. It is given unescaped.
+func climbs(path string) bool {
+	for part := range strings.FieldsFuncSeq(path, func(r rune) bool { return r == '/' || r == '\\' }) {
+		if part == "." || part == ".." {
+			return true
+		}
+	}
+	return false
 }
 
 // whole puts the version before a path that was asked for without: some clients have

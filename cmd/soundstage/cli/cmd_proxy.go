@@ -87,7 +87,7 @@ that ends in /lane/NAME.`,
 	set.StringVar(&f.work, "work", "", "the client's work `folder`, written as $WORK (default: here)")
 	set.BoolVar(&f.allowUnused, "allow-unused", false, "do not fail for episodes that nobody asked for")
 	set.BoolVar(&f.keepErrors, "keep-errors", false, "record: keep answers such as 401, 429 and 5xx too")
-	set.BoolVar(&f.resume, "continue", false, "record: go on where a recording was broken off")
+	set.BoolVar(&f.resume, "continue", false, "record and fill: go on where a recording was broken off")
 	set.Float64Var(&f.pace, "pace", 0, "replay: streams at once (0), as recorded (1), twice as fast (2)")
 	return c
 }
@@ -262,8 +262,8 @@ func (a *app) proxyOptions(f proxyFlags, client proxy.Client) (seam.Options, err
 		return o, fault.New(fault.Invalid, op, "a proxy needs a cassette").WithHint("name one with --cassette")
 	case o.Mode != seam.Replay && o.Mode != seam.Record && o.Mode != seam.Fill:
 		return o, fault.New(fault.Invalid, op, "mode is %q", f.mode).WithHint("use replay, record or fill")
-	case f.resume && o.Mode != seam.Record:
-		return o, fault.New(fault.Invalid, op, "mode %q continues no recording", o.Mode).WithHint("use --continue with --mode record")
+	case f.resume && o.Mode == seam.Replay:
+		return o, fault.New(fault.Invalid, op, "mode %q continues no recording", o.Mode).WithHint("use --continue with --mode record or fill")
 	case o.Mode == seam.Replay && (len(f.upstreams) > 0 && !onlyNamed(f.upstreams) || f.origin != ""):
 		return o, fault.New(fault.Invalid, op, "a replay asks no upstream").WithHint("leave --upstream and --origin out, or use --mode record")
 	}

@@ -151,11 +151,25 @@ func TestProxyKilled(t *testing.T) {
 	if _, code := p.end(os.Interrupt); code != exitOK {
 		t.Errorf("exit status %d", code)
 	}
-	c, err := cassette.Open(filepath.Join(w.dir, "p.yaml"))
-	if err != nil || c.Len() != 2 {
+	if c, err := cassette.Open(filepath.Join(w.dir, "p.yaml")); err != nil || c.Len() != 2 {
 		t.Fatalf("%v, %v", c, err)
 	}
-	_ = c.Close()
+
+	// So is one that filled a cassette: what it paid for is in the journal only.
+	args[2] = "fill"
+	p = w.serve(t, args...)
+	p.ask("third")
+	p.end(syscall.SIGKILL)
+	p = w.serve(t, append(args, "--continue")...)
+	if _, body := p.ask("third"); !strings.Contains(body, "one") {
+		t.Errorf("fill, not from the journal: %s", body)
+	}
+	if _, code := p.end(os.Interrupt); code != exitOK {
+		t.Errorf("fill: exit status %d", code)
+	}
+	if c, err := cassette.Open(filepath.Join(w.dir, "p.yaml")); err != nil || c.Len() != 3 {
+		t.Fatalf("%v, %v", c, err)
+	}
 }
 
 // An MCP server that speaks streamable HTTP is recorded through the proxy with the key
