@@ -168,7 +168,10 @@ func (a *app) attached(ctx context.Context, flags []string, do func(c *mcp.Attac
 	}
 	_ = toServer.Close()
 	_, _ = io.Copy(io.Discard, fromServer) // its last words
-	if served := <-done; served != nil {
+	switch served := <-done; {
+	case ctx.Err() != nil:
+		return fault.New(fault.Cancelled, "mcp.call", "interrupted; what was saved before is kept")
+	case served != nil:
 		return served // why it did not answer
 	}
 	return err

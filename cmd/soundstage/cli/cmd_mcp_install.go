@@ -123,6 +123,11 @@ func (a *app) install(set *pflag.FlagSet, f installFlags, args []string) error {
 	if err != nil {
 		return err
 	}
+	for i := range flags {
+		if p.Scope == clientfile.User {
+			flags[i] = a.kept(flags[i])
+		}
+	}
 	e := clientfile.Entry{Name: f.name, Command: f.program}
 	if e.Command == "" {
 		e.Command = thisProgram(p.Scope)
@@ -238,8 +243,6 @@ func (a *app) passed(set *pflag.FlagSet, behind []string) ([]string, error) {
 			err = fault.New(fault.Invalid, op, "--%s is for HTTP, and a client that starts a server speaks on stdio", flag.Name)
 		case flag.Value.Type() == "bool" && value == "true":
 			out = append(out, "--"+flag.Name)
-		case flag.Name == "record":
-			out = append(out, "--record="+a.kept(value))
 		default:
 			out = append(out, "--"+flag.Name+"="+value)
 		}
@@ -253,11 +256,15 @@ func (a *app) passed(set *pflag.FlagSet, behind []string) ([]string, error) {
 	return out, err
 }
 
-// kept is a path that holds in any folder.
-func (a *app) kept(path string) string {
-	whole := a.path(path)
-	if strings.HasSuffix(path, "/") {
-		whole += "/"
+// kept is a flag that means the same in whatever folder a client starts the server.
+func (a *app) kept(flag string) string {
+	name, value, _ := strings.Cut(flag, "=")
+	if name != "--record" && name != "--cassette" {
+		return flag
 	}
-	return whole
+	file, folder := a.sessionFile(value, "s")
+	if folder {
+		file = filepath.Dir(file) + string(filepath.Separator)
+	}
+	return name + "=" + file
 }
