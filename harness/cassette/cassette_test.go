@@ -164,6 +164,69 @@ func TestSameEpisodesSameBytes(t *testing.T) {
 	}
 }
 
+// A journey of twenty calls, cut or changed at any of its bytes, is an error or the same
+// file: also where what is damaged is read episode by episode.
+func TestDamageInTwentyEpisodes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("opens a file some twenty thousand times")
+	}
+	var list []cassette.Episode
+	for i := range 20 {
+		e := episode(fmt.Sprint("k", i))
+		e.Request.Header, e.Response = nil, cassette.Response{Status: 200, Body: fmt.Append(nil, "answer ", i)}
+		list = append(list, e)
+	}
+	whole, err := os.ReadFile(record(t, header(), list...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "c.yaml")
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close() //nolint:errcheck // its writes are looked at
+	put := func(b []byte, at int) {
+		if _, err := f.WriteAt(b, int64(at)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put(whole, 0)
+	if err := readAll(path); err != nil {
+		t.Fatal(err)
+	}
+	for i, b := range whole {
+		put([]byte{b ^ 1}, i)
+		if err := readAll(path); fault.CodeOf(err) != cassette.CodeDamaged {
+			t.Fatalf("byte %d changed: %v", i, err)
+		}
+		put([]byte{b}, i)
+	}
+	for i := len(whole) - 1; i >= 0; i-- {
+		if err := f.Truncate(int64(i)); err != nil {
+			t.Fatal(err)
+		}
+		if err := readAll(path); fault.CodeOf(err) != cassette.CodeDamaged {
+			t.Fatalf("cut at %d: %v", i, err)
+		}
+	}
+}
+
+// readAll reads every episode of a cassette.
+func readAll(path string) error {
+	c, err := cassette.Open(path)
+	if err != nil {
+		return err
+	}
+	defer c.Close() //nolint:errcheck // only read
+	for i := range c.Len() {
+		if _, err := c.Episode(i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Every prefix of a cassette and every altered byte is refused as damaged, and
 // so is what stands behind the end.
 func TestDamageAtEveryByte(t *testing.T) {
