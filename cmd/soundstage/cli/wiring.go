@@ -11,6 +11,7 @@ import (
 	"github.com/soundstage-dev/soundstage/adapters/git"
 	"github.com/soundstage-dev/soundstage/adapters/model"
 	"github.com/soundstage-dev/soundstage/adapters/sqlite"
+	"github.com/soundstage-dev/soundstage/docs"
 	"github.com/soundstage-dev/soundstage/harness/clock"
 	"github.com/soundstage-dev/soundstage/harness/fault"
 	"github.com/soundstage-dev/soundstage/harness/redact"
@@ -119,7 +120,7 @@ func (h *house) gate(registry *tool.Registry, mode trust.Mode) *gate.Gate {
 func (h *house) resources(registry *tool.Registry) *resource.Catalog {
 	return resource.New(resource.Options{
 		Registry: registry, Store: h.store, Drafts: h.drafts, Sessions: h.sessions(),
-		Mask: func(b []byte) []byte { return h.redactor().Mask(b) },
+		Mask: func(b []byte) []byte { return h.redactor().Mask(b) }, Docs: docs.Pages,
 	})
 }
 
