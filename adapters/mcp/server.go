@@ -19,10 +19,16 @@
 // call again with the answer. Older clients that declared elicitation are asked from
 // inside the handler. A client that declared none gets GATE_NOBODY.
 //
+// # By address
+//
+// Pieces, drafts, long results, traces and pages are resources too. What a tool reads is
+// read through it: at the gate, within its bounds, and with a line in the trace. Lists
+// are made when a client first asks, so that none waits for them before it has the tools.
+//
 // # What is left out
 //
-// HTTP, resources, prompts and progress are not here yet, nor is a question that
-// another skin answers while the client waits.
+// Sampling and roots: the newest revision deprecates both. A list of resources or prompts
+// is made when it is asked for, so nobody is told that one changed.
 package mcp
 
 import (
