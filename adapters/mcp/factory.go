@@ -111,7 +111,9 @@ func (s *Server) offers() *sdk.ServerOptions {
 		Instructions: s.o.Instructions, Logger: s.o.Logger, SetCacheable: private,
 		GetSessionID: func() string { return s.session.Transport },
 		Capabilities: &sdk.ServerCapabilities{
-			Tools: &sdk.ToolCapabilities{ListChanged: !s.session.FullBelt}, Logging: &sdk.LoggingCapabilities{},
+			Tools: &sdk.ToolCapabilities{ListChanged: !s.session.FullBelt},
+			//lint:ignore SA1019 the newest revision deprecates logging, and older clients use it
+			Logging: logging(),
 		},
 	}
 	if s.o.Prompts != nil {

@@ -1,5 +1,7 @@
 package mcp
 
+//lint:file-ignore SA1019 the newest revision deprecates logging, and older clients use it
+
 import (
 	"context"
 	"fmt"
@@ -10,6 +12,9 @@ import (
 
 	"github.com/soundstage-dev/soundstage/harness/fault"
 )
+
+// logging is what a client is told of it.
+func logging() *sdk.LoggingCapabilities { return &sdk.LoggingCapabilities{} }
 
 // The levels of the protocol that a client may set.
 func isLevel(l sdk.LoggingLevel) bool {

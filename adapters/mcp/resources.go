@@ -69,8 +69,8 @@ func (s *Server) older(err error, revision string) error {
 	case !ok:
 		return err
 	case revision >= inBand && e.Code == notThere:
-		return &jsonrpc.Error{Code: sdk.CodeResourceNotFound, Message: e.Message, Data: e.Data}
-	case revision < inBand && e.Code == sdk.CodeResourceNotFound && e.Message == noTemplate:
+		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: e.Message, Data: e.Data}
+	case revision < inBand && e.Code == jsonrpc.CodeInvalidParams && e.Message == noTemplate:
 		return &jsonrpc.Error{Code: notThere, Message: e.Message, Data: e.Data}
 	}
 	return err
