@@ -76,6 +76,8 @@ type Options struct {
 	// Open makes the session of a visitor. It is not called side by side.
 	Open  func(ctx context.Context, v Visitor) (Session, error)
 	Clock clock.Clock
+	// OAuth, when set, says whose tokens let a request in; Serve looks at them.
+	OAuth *OAuth
 	// Secret makes the ids of sessions; nil: clock.Secret.
 	Secret func() string
 

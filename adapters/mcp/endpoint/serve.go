@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"net/http"
 	"time"
 
 	"github.com/soundstage-dev/soundstage/harness/boundary"
@@ -14,7 +15,16 @@ import (
 // grace to end. When it returns, the port is closed, all sessions are, and nothing runs.
 func (e *Endpoint) Serve(ctx context.Context, l net.Listener, b boundary.Options, grace time.Duration) error {
 	b.Refuse, b.MaxBody = Refuse, e.o.MaxBody
-	guarded, err := boundary.Guard(b, e)
+	var h http.Handler = e
+	var err error
+	if e.o.OAuth != nil {
+		b.Checked = true
+		h, err = e.o.OAuth.Guard(e)
+	}
+	var guarded http.Handler
+	if err == nil {
+		guarded, err = boundary.Guard(b, h)
+	}
 	if err != nil {
 		_ = l.Close() // nobody came yet
 		return err

@@ -34,6 +34,7 @@ type httpFlags struct {
 	tokenEnv       string
 	hosts, origins []string
 	sessions, rate int
+	oauth          string
 }
 
 func (f *httpFlags) register(set *pflag.FlagSet) {
@@ -42,6 +43,7 @@ func (f *httpFlags) register(set *pflag.FlagSet) {
 	set.StringVar(&f.tokenEnv, "token-env", "", "with --http: the `variable` that holds a token which every request must bring")
 	set.StringArrayVar(&f.hosts, "allow-host", nil, "with --http: a `name` of this server beside localhost, without a port")
 	set.StringArrayVar(&f.origins, "allow-origin", nil, "with --http: a page that may ask, as an `origin` like https://console.example")
+	set.StringVar(&f.oauth, "oauth", "", "with --http: a `file` that says who issues tokens, with resource, issuer, keys and scopes")
 	set.IntVar(&f.sessions, "max-sessions", endpoint.DefaultSessions, "with --http: how many sessions may be open")
 	set.IntVar(&f.rate, "rate", 1000, "with --http: how many requests a second may come")
 }
@@ -53,11 +55,13 @@ func (f *httpFlags) check(set *pflag.FlagSet) error {
 	case f.on && set.Changed("record"):
 		return fault.New(fault.Invalid, op, "--record keeps one session, and --http serves many").WithHint("record a client on stdio")
 	case !f.on:
-		for _, name := range []string{"listen", "token-env", "allow-host", "allow-origin", "max-sessions", "rate"} {
+		for _, name := range []string{"listen", "token-env", "allow-host", "allow-origin", "oauth", "max-sessions", "rate"} {
 			if set.Changed(name) {
 				return fault.New(fault.Invalid, op, "--%s is for HTTP, and this is stdio", name).WithHint("add --http, or leave it out")
 			}
 		}
+	case f.oauth != "" && f.tokenEnv != "":
+		return fault.New(fault.Invalid, op, "--oauth and --token-env are two ways to let somebody in").WithHint("take one of them")
 	case f.sessions < 1:
 		return fault.New(fault.Invalid, op, "--max-sessions is %d", f.sessions).WithHint("use a whole number from 1 up")
 	case f.rate < 1:
@@ -74,8 +78,12 @@ func (a *app) serveHTTP(ctx context.Context, h *house, factory *mcp.Factory, ope
 	if err != nil {
 		return err
 	}
+	oauth, err := a.oauth(h, f.oauth)
+	if err != nil {
+		return err
+	}
 	b := boundary.Options{
-		Token: token, Hosts: f.hosts, Origins: f.origins,
+		Token: token, Checked: oauth != nil, Hosts: f.hosts, Origins: f.origins,
 		Rate: &boundary.Rate{PerSecond: f.rate, Clock: h.clock},
 	}
 	l, err := b.Listen(ctx, f.listen)
@@ -86,7 +94,7 @@ func (a *app) serveHTTP(ctx context.Context, h *house, factory *mcp.Factory, ope
 		b.Hosts = append(b.Hosts, host)
 	}
 	e := endpoint.New(ctx, endpoint.Options{
-		Clock: h.clock, MaxSessions: f.sessions,
+		Clock: h.clock, MaxSessions: f.sessions, OAuth: oauth,
 		Open: factory.Over(func(endpoint.Visitor) (mcp.Session, func() error, error) {
 			log := &lateLog{house: h, id: h.clock.ID("s"), opened: opened}
 			return mcp.Session{ID: log.id, Recorder: log, FullBelt: m.belt == beltFull}, log.close, nil
