@@ -1,4 +1,4 @@
-// Package mcp serves the tool registry to MCP clients over stdio.
+// Package mcp serves the tool registry to MCP clients, over stdio and over HTTP.
 //
 // It is an adapter and a skin: the only room that knows the MCP SDK. It lists the
 // direct tools under their dotted ids, with their own schemas, and sends every call
@@ -28,7 +28,8 @@
 // # What is left out
 //
 // Sampling and roots: the newest revision deprecates both. A list of resources or prompts
-// is made when it is asked for, so nobody is told that one changed.
+// is made when it is asked for, so nobody is told that one changed. HTTP
+// is in package endpoint, which keeps the sessions that Factory.Over makes.
 package mcp
 
 import (

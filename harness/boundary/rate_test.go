@@ -33,9 +33,17 @@ func TestRate(t *testing.T) {
 		after time.Duration
 		want  int
 	}{
-		{token, 0, 200}, {"wrong", 0, 401}, {"wrong", 0, 401}, {token, 0, 200}, {token, 0, 429},
-		{token, 500 * time.Millisecond, 200}, {token, 0, 429},
-		{token, -time.Hour, 429}, {token, time.Hour, 200}, {token, 0, 200}, {token, 0, 429},
+		{token, 0, 200},
+		{"wrong", 0, 401},
+		{"wrong", 0, 401},
+		{token, 0, 200},
+		{token, 0, 429},
+		{token, 500 * time.Millisecond, 200},
+		{token, 0, 429},
+		{token, -time.Hour, 429},
+		{token, time.Hour, 200},
+		{token, 0, 200},
+		{token, 0, 429},
 	} {
 		c.Advance(step.after)
 		if got := ask(step.token); got != step.want {

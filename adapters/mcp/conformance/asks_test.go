@@ -1,5 +1,7 @@
 package conformance_test
 
+//lint:file-ignore SA1019 the suite asks for what the newest revision is about to drop, since older clients have it
+
 import (
 	"context"
 	"crypto/hmac"
@@ -64,7 +66,7 @@ func filled(given sdk.InputResponseMap, key, field string) (string, bool) {
 
 // sampled is what the client's model said.
 func sampled(given sdk.InputResponseMap, key string) (string, bool) {
-	res, ok := given[key].(*sdk.CreateMessageWithToolsResult) //nolint:staticcheck // the suite asks for it
+	res, ok := given[key].(*sdk.CreateMessageWithToolsResult)
 	if !ok || res == nil {
 		return "", false
 	}
@@ -78,7 +80,7 @@ func sampled(given sdk.InputResponseMap, key string) (string, bool) {
 }
 
 func roots(given sdk.InputResponseMap) ([]string, bool) {
-	res, ok := given["client_roots"].(*sdk.ListRootsResult) //nolint:staticcheck // the suite asks for it
+	res, ok := given["client_roots"].(*sdk.ListRootsResult)
 	if !ok || res == nil {
 		return nil, false
 	}
@@ -108,7 +110,7 @@ func asks(s seal) []fixture {
 			if uris, ok := roots(req.Params.InputResponses); ok {
 				return say("roots: %v", uris), nil
 			}
-			return need("", sdk.InputRequestMap{"client_roots": &sdk.ListRootsParams{}}), nil //nolint:staticcheck // as above
+			return need("", sdk.InputRequestMap{"client_roots": &sdk.ListRootsParams{}}), nil
 		}},
 		{"test_input_required_result_request_state", "Gets its state back.", "", s.confirm},
 		{"test_input_required_result_tampered_state", "Sees when its state was changed.", "", s.confirm},
@@ -137,7 +139,7 @@ func (s seal) three(_ context.Context, req *sdk.CallToolRequest) (*sdk.CallToolR
 	uris, rooted := roots(given)
 	if !named || !greeted || !rooted {
 		return need(s.close("three"), sdk.InputRequestMap{
-			"user_name": askName("What is your name?"), "greeting": question("Generate a greeting", 50), "client_roots": &sdk.ListRootsParams{}, //nolint:staticcheck // as above
+			"user_name": askName("What is your name?"), "greeting": question("Generate a greeting", 50), "client_roots": &sdk.ListRootsParams{},
 		}), nil
 	}
 	_, err := s.open(req.Params.RequestState)
@@ -171,7 +173,7 @@ func whatItCan(_ context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult
 		requests["greeting"] = question("Generate a greeting", 50)
 	}
 	if can != nil && can.RootsV2 != nil {
-		requests["client_roots"] = &sdk.ListRootsParams{} //nolint:staticcheck // as above
+		requests["client_roots"] = &sdk.ListRootsParams{}
 	}
 	if len(req.Params.InputResponses) > 0 || len(requests) == 0 {
 		return say("that will do"), nil

@@ -1,5 +1,7 @@
 package conformance_test
 
+//lint:file-ignore SA1019 the suite asks for what the newest revision is about to drop, since older clients have it
+
 import (
 	"bytes"
 	"context"
@@ -124,7 +126,7 @@ func talks() []fixture {
 	return []fixture{
 		{"test_tool_with_logging", "Logs three times.", "", func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 			for _, line := range []string{"begun", "half way", "done"} {
-				if err := req.Session.Log(ctx, &sdk.LoggingMessageParams{Level: "info", Data: line}); err != nil { //nolint:staticcheck // older revisions have it
+				if err := req.Session.Log(ctx, &sdk.LoggingMessageParams{Level: "info", Data: line}); err != nil {
 					return nil, err
 				}
 				pause(ctx, beat)
@@ -132,7 +134,7 @@ func talks() []fixture {
 			return say("logged"), nil
 		}},
 		{"test_logging_tool", "Logs once, if the client wants it.", "", func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
-			return say("logged"), req.Session.Log(ctx, &sdk.LoggingMessageParams{Level: "info", Data: "here"}) //nolint:staticcheck // as above
+			return say("logged"), req.Session.Log(ctx, &sdk.LoggingMessageParams{Level: "info", Data: "here"})
 		}},
 		{"test_tool_with_progress", "Tells how far it is.", "", func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 			for _, done := range []float64{0, 50, 100} {
@@ -196,7 +198,7 @@ func sampling(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResul
 	if err := json.Unmarshal(req.Params.Arguments, &in); err != nil {
 		return nil, err
 	}
-	res, err := req.Session.CreateMessage(ctx, question(in.Prompt, 100)) //nolint:staticcheck // older revisions have it
+	res, err := req.Session.CreateMessage(ctx, question(in.Prompt, 100))
 	if err != nil {
 		return nil, err
 	}
@@ -207,8 +209,8 @@ func sampling(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResul
 	return say("the model said: %s", text.Text), nil
 }
 
-func question(text string, most int64) *sdk.CreateMessageParams { //nolint:staticcheck // as above
-	return &sdk.CreateMessageParams{MaxTokens: most, Messages: []*sdk.SamplingMessage{{Role: "user", Content: &sdk.TextContent{Text: text}}}} //nolint:staticcheck // as above
+func question(text string, most int64) *sdk.CreateMessageParams {
+	return &sdk.CreateMessageParams{MaxTokens: most, Messages: []*sdk.SamplingMessage{{Role: "user", Content: &sdk.TextContent{Text: text}}}}
 }
 
 // changes are the tools that change the lists of the server that they are on.

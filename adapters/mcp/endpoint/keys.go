@@ -2,6 +2,7 @@ package endpoint
 
 import (
 	"context"
+	"crypto"
 	"crypto/ecdsa"
 	"crypto/ed25519"
 	"crypto/elliptic"
@@ -39,13 +40,13 @@ type keySet struct {
 	clock  clock.Clock
 
 	mu     sync.Mutex
-	keys   map[string]any // public keys by id
-	until  time.Time      // before that they are not asked for
-	failed error          // what came of it the last time
+	keys   map[string]crypto.PublicKey // public keys by id
+	until  time.Time                   // before that they are not asked for
+	failed error                       // what came of it the last time
 }
 
 // find gives the key with an id.
-func (k *keySet) find(ctx context.Context, id string) (key any, found bool, err error) {
+func (k *keySet) find(ctx context.Context, id string) (key crypto.PublicKey, found bool, err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if key, found = k.keys[id]; found {
@@ -65,7 +66,7 @@ func (k *keySet) find(ctx context.Context, id string) (key any, found bool, err 
 	return key, found, nil
 }
 
-func (k *keySet) fetch(ctx context.Context) (map[string]any, error) {
+func (k *keySet) fetch(ctx context.Context) (map[string]crypto.PublicKey, error) {
 	ctx, cancel := context.WithTimeout(ctx, keysTime)
 	defer cancel()
 	bad := func(err error) error {
@@ -110,14 +111,14 @@ type webKey struct {
 }
 
 // parseKeys reads a key set. A key of a kind that signs no tokens is left out.
-func parseKeys(raw []byte) (map[string]any, error) {
+func parseKeys(raw []byte) (map[string]crypto.PublicKey, error) {
 	var set struct {
 		Keys []webKey `json:"keys"`
 	}
 	if err := json.Unmarshal(raw, &set); err != nil {
 		return nil, err
 	}
-	keys := map[string]any{}
+	keys := map[string]crypto.PublicKey{}
 	for _, k := range set.Keys {
 		if key := k.public(); key != nil && (k.Use == "" || k.Use == "sig") {
 			keys[k.Kid] = key
@@ -130,7 +131,7 @@ func parseKeys(raw []byte) (map[string]any, error) {
 const minRSA = 2048
 
 // public is the key itself, or nil.
-func (k webKey) public() any {
+func (k webKey) public() crypto.PublicKey {
 	switch {
 	case k.Kty == "RSA":
 		n, e := number(k.N), number(k.E)

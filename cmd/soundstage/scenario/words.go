@@ -90,8 +90,9 @@ func Options(main func(script.Doors) int) script.Options[*Bag] {
 				Args: "FROM TO", Help: "Writes FROM to TO with $NAME and ${NAME} replaced by the script's variables.",
 				Run: wordExpand,
 			},
+			"http": {Args: "start [ARG…] | stop", Run: wordHTTP, Help: "Serves the studio over HTTP with soundstage mcp --http, at $MCP; post is its client. A leading ! expects that it ends with an error."},
 			"post": {
-				Args: "PATH FILE [NAME=VALUE…]", Help: "Posts FILE to the running proxy, with headers, and prints the status and the answer; a leading ! expects 400 or more.",
+				Args: "PATH FILE [NAME=VALUE…]", Help: "Posts FILE to the running proxy or HTTP server, with headers, and prints the status and the answer; $MCP_SESSION is the session that it begins. A leading ! expects 400 or more.",
 				Run: wordPost,
 			},
 			"proxy": {
