@@ -91,7 +91,8 @@ func (w *world) commit() {
 		w.t.Skipf("there is no git here: %v", err)
 	}
 	for _, args := range [][]string{
-		{"init", "-q"}, {"add", "ada.json"},
+		{"init", "-q"},
+		{"add", "ada.json"},
 		{"-c", "user.name=n", "-c", "user.email=n@example.com", "-c", "commit.gpgsign=false", "commit", "-q", "-m", "one"},
 	} {
 		cmd := exec.CommandContext(w.t.Context(), "git", args...)
