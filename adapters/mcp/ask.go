@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"github.com/soundstage-dev/soundstage/harness/fault"
 	"github.com/soundstage-dev/soundstage/runtime/gate"
 	"github.com/soundstage-dev/soundstage/runtime/plain"
+	"github.com/soundstage-dev/soundstage/runtime/question"
 	"github.com/soundstage-dev/soundstage/runtime/tool"
 	"github.com/soundstage-dev/soundstage/runtime/trace"
 )
@@ -28,8 +30,13 @@ const (
 	maxValue = 300 // characters of a value in a message
 )
 
-// ask puts a question to whoever sits at the client.
+// ask puts a question to whoever sits at the client, or lays it down for a person
+// elsewhere.
 func (s *Server) ask(ctx context.Context, t tool.Tool, c call, req *sdk.CallToolRequest) *sdk.CallToolResult {
+	asks := canElicit(req.ClientCapabilities())
+	if out, ok := s.again(ctx, t, c, asks); ok {
+		return out
+	}
 	q := *c.question
 	if _, err := s.session.Recorder.Record(ctx, 0, trace.GateAsked{
 		Question: q.ID, Call: c.id, Tool: q.Tool, Class: string(q.Class), Title: q.Title, Review: q.Review,
@@ -37,17 +44,17 @@ func (s *Server) ask(ctx context.Context, t tool.Tool, c call, req *sdk.CallTool
 		return s.finish(ctx, t, c, tool.Result{}, fault.Wrap(err, fault.CodeOf(err), "mcp.call", "the question could not be recorded, so nobody was asked"), true)
 	}
 	s.log(ctx, c.to, "notice", note{Event: "a person is asked", Call: c.id, Tool: c.runs})
-	if !canElicit(req.ClientCapabilities()) {
-		return s.resume(ctx, t, c, nobody("the client cannot ask"))
+	if err := s.layDown(ctx, q, req); err != nil {
+		s.drop(ctx, c, nobody("the question could not be kept"))
+		return s.finish(ctx, t, c, tool.Result{}, err, true)
 	}
-	if req.ProtocolVersion() >= inBand {
-		if err := s.keep(c); err != nil {
-			s.resume(ctx, t, c, nobody(err.Error()))
-			return failure(err)
-		}
-		return &sdk.CallToolResult{
-			InputRequests: sdk.InputRequestMap{answerKey: form(q)}, RequestState: q.ID,
-		}
+	switch {
+	case !asks && s.o.Questions == nil:
+		return s.resume(ctx, t, c, nobody("the client cannot ask"))
+	case !asks:
+		return s.pend(ctx, t, c)
+	case req.ProtocolVersion() >= inBand:
+		return s.require(ctx, t, c)
 	}
 	res, err := s.elicit(ctx, req.Session, form(q))
 	switch {
@@ -58,6 +65,30 @@ func (s *Server) ask(ctx context.Context, t tool.Tool, c call, req *sdk.CallTool
 	default:
 		return s.resume(ctx, t, c, fromForm(q, res))
 	}
+}
+
+// pend ends a call whose question a person answers elsewhere.
+func (s *Server) pend(ctx context.Context, t tool.Tool, c call) *sdk.CallToolResult {
+	c.finished = true
+	if err := s.keep(c); err != nil {
+		s.drop(ctx, c, nobody(err.Error()))
+		return s.finish(ctx, t, c, tool.Result{}, err, true)
+	}
+	return s.finish(ctx, t, c, tool.Result{}, s.waits(*c.question), true)
+}
+
+// require ends a call with its question, for a client that makes the call again with the
+// answer.
+func (s *Server) require(ctx context.Context, t tool.Tool, c call) *sdk.CallToolResult {
+	signed, err := stateOf(s.session.ID, c, c.question.At.Add(question.Lifetime)).sign(s.factory.key())
+	if err == nil {
+		err = s.keep(c)
+	}
+	if err != nil {
+		s.drop(ctx, c, nobody(err.Error()))
+		return s.finish(ctx, t, c, tool.Result{}, err, true)
+	}
+	return &sdk.CallToolResult{InputRequests: sdk.InputRequestMap{answerKey: form(*c.question)}, RequestState: signed}
 }
 
 // elicit asks from inside of a handler, until the answer comes or the client leaves.
@@ -84,10 +115,14 @@ var errLeft = errors.New("the client left")
 // resume writes down the answer and lets the gate act on it.
 func (s *Server) resume(ctx context.Context, t tool.Tool, c call, a gate.Answer) *sdk.CallToolResult {
 	q := *c.question
-	_, err := s.session.Recorder.Record(context.WithoutCancel(ctx), 0, trace.GateAnswered{
+	a, err := s.settle(ctx, q.ID, a)
+	if err != nil {
+		a = nobody("the answer could not be kept") // and nothing runs
+	}
+	_, rerr := s.session.Recorder.Record(context.WithoutCancel(ctx), 0, trace.GateAnswered{
 		Question: q.ID, Choice: string(a.Choice), By: string(a.By), Note: a.Note,
 	})
-	if err != nil {
+	if err = cmp.Or(err, rerr); err != nil {
 		err = fault.Wrap(err, fault.CodeOf(err), "mcp.call", "the answer could not be recorded, so %q did not run", q.Tool)
 		return s.finish(ctx, t, c, tool.Result{}, err, true)
 	}
@@ -170,16 +205,16 @@ func fromForm(q gate.Question, res *sdk.ElicitResult) gate.Answer {
 	switch res.Action {
 	case "accept":
 	case "decline", "cancel":
-		return gate.Answer{Choice: gate.No, By: gate.Client, Note: res.Action}
+		return gate.Answer{Choice: gate.Absent, By: gate.Client, Note: res.Action}
 	default:
-		return gate.Answer{Choice: gate.No, By: gate.Client, Note: "unknown action " + clip(res.Action, 40)}
+		return gate.Answer{Choice: gate.Absent, By: gate.Client, Note: "unknown action " + clip(res.Action, 40)}
 	}
 	word, _ := res.Content[answerField].(string)
 	switch choice := gate.Choice(word); {
 	case choice == gate.Once, choice == gate.No, choice == gate.ThisSession && q.MayRemember:
 		return gate.Answer{Choice: choice, By: gate.Person}
 	default:
-		return gate.Answer{Choice: gate.No, By: gate.Client, Note: "answered what was not offered: " + clip(word, 40)}
+		return gate.Answer{Choice: gate.Absent, By: gate.Client, Note: "answered what was not offered: " + clip(word, 40)}
 	}
 }
 

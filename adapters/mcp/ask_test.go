@@ -27,8 +27,8 @@ func TestAsking(t *testing.T) {
 		{"once", &asker{action: "accept", answer: "once"}, 2, 2, 2, "applied", "answered once by person"},
 		{"for the session", &asker{action: "accept", answer: "session"}, 2, 2, 1, "applied", "answered session by person"},
 		{"a person says no", &asker{action: "accept", answer: "no"}, 1, 0, 1, `"code":"GATE_DENIED","message":"gate.resume: a person said no`, "answered no by person"},
-		{"the client declines", &asker{action: "decline"}, 1, 0, 1, "the client declined", "answered no by client"},
-		{"the client closes the form", &asker{action: "cancel"}, 1, 0, 1, "no person was asked", "answered no by client"},
+		{"the client declines", &asker{action: "decline"}, 1, 0, 1, "by itself (decline)", "answered absent by client"},
+		{"the client closes the form", &asker{action: "cancel"}, 1, 0, 1, "whether a person saw the question is not known", "answered absent by client"},
 		{"nobody can be asked", nil, 1, 0, 0, `"code":"GATE_NOBODY"`, "answered absent by nobody"},
 	}
 	for _, revision := range revisions {
@@ -129,10 +129,10 @@ func TestInputRequired(t *testing.T) {
 	if got := text(call("d", first.RequestState, "once")); got != "applied" {
 		t.Errorf("the answer: %s", got)
 	}
-	if got := text(call("d", first.RequestState, "once")); !strings.Contains(got, "MCP_NO_QUESTION") {
+	if got := text(call("d", first.RequestState, "once")); !strings.Contains(got, "MCP_STATE_USED") {
 		t.Errorf("the same answer again: %s", got)
 	}
-	if got := text(call("d", "q-9999", "once")); !strings.Contains(got, "MCP_NO_QUESTION") {
+	if got := text(call("d", "q-9999", "once")); !strings.Contains(got, "MCP_STATE_INVALID") {
 		t.Errorf("an answer to nothing: %s", got)
 	}
 	if got := text(call("d", call("d", "", nil).RequestState, "always")); !strings.Contains(got, "what was not offered") {
@@ -164,7 +164,7 @@ func TestOpenQuestions(t *testing.T) {
 	}
 	s.tape.waitFor(func(lines []string) bool {
 		finished := slices.DeleteFunc(lines, func(l string) bool { return l != "finished change.apply false GATE_NOBODY" })
-		return len(finished) == 101
+		return len(finished) == 100
 	})
 }
 

@@ -2,12 +2,10 @@ package mcp
 
 import (
 	"context"
-	"slices"
 	"strings"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/soundstage-dev/soundstage/harness/canon"
 	"github.com/soundstage-dev/soundstage/harness/fault"
 	"github.com/soundstage-dev/soundstage/runtime/gate"
 	"github.com/soundstage-dev/soundstage/runtime/tool"
@@ -20,8 +18,11 @@ const maxOpen = 100
 
 // The codes of this package.
 const (
-	CodeTooManyOpen fault.Code = "MCP_TOO_MANY_QUESTIONS" // a client left too many questions unanswered
-	CodeNoQuestion  fault.Code = "MCP_NO_QUESTION"        // an answer to a question that is not open, or about another call
+	CodeTooManyOpen  fault.Code = "MCP_TOO_MANY_QUESTIONS" // a client left too many questions unanswered
+	CodeNoQuestion   fault.Code = "MCP_NO_QUESTION"        // an answer to a question about another call
+	CodeState        fault.Code = "MCP_STATE_INVALID"      // a requestState that was altered, or given to another session
+	CodeStateExpired fault.Code = "MCP_STATE_EXPIRED"      // a requestState whose time is over
+	CodeStateUsed    fault.Code = "MCP_STATE_USED"         // a requestState that was brought back before
 )
 
 // answer is the whole way of one request of a client.
@@ -53,6 +54,9 @@ func (s *Server) answer(ctx context.Context, t tool.Tool, req *sdk.CallToolReque
 	c.runs = d.Request.Tool
 	switch d.Outcome {
 	case gate.Allowed:
+		if err := s.passed(ctx, c.call, d); err != nil {
+			return s.finish(ctx, t, c.call, tool.Result{}, err, true)
+		}
 		res, err := s.o.Gate.Run(ctx, d)
 		return s.finish(ctx, t, c.call, res, err, false)
 	case gate.Asked:
@@ -69,6 +73,21 @@ func (s *Server) answer(ctx context.Context, t tool.Tool, req *sdk.CallToolReque
 // call is a call as its handler sees it.
 func (s *Server) call(c announced, report func(tool.Progress)) tool.Call {
 	return tool.Call{ID: c.id, Session: s.session.ID, Skin: tool.MCP, Seq: c.seq, Report: report}
+}
+
+// passed writes down that nobody was asked where somebody could have been.
+func (s *Server) passed(ctx context.Context, c call, d gate.Decision) error {
+	if !d.Passed {
+		return nil
+	}
+	class, _ := s.o.Table.Class(c.runs)
+	_, err := s.session.Recorder.Record(ctx, 0, trace.GatePassed{
+		Call: c.id, Tool: c.runs, Class: string(class), Mode: string(s.o.Gate.Mode()), By: string(d.By), Remembered: d.Remembered,
+	})
+	if err != nil {
+		return fault.Wrap(err, fault.CodeOf(err), "mcp.call", "that nobody was asked could not be recorded, so %q did not run", c.runs)
+	}
+	return nil
 }
 
 // announced is a call that stands in the trace.
@@ -142,48 +161,24 @@ func (s *Server) keep(c call) error {
 	return nil
 }
 
-// reopen takes back a call whose question a client answers. The answer must come
-// with the same call.
-func (s *Server) reopen(state, id string, input []byte) (call, error) {
+// reopen takes back a call whose question a client answers. The state must be the one
+// that it got, in time, with the same call, and once.
+func (s *Server) reopen(text, id string, input []byte) (call, error) {
+	st, err := unsign(s.factory.key(), text)
+	if err == nil {
+		err = st.check(s.session.ID, id, input, s.o.Clock.Now())
+	}
+	if err != nil {
+		return call{}, err
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	c, ok := s.open[state]
+	c, ok := s.open[st.Question]
 	if !ok {
-		return call{}, fault.New(CodeNoQuestion, "mcp.call", "no question %q is open", clip(state, 80)).
-			WithHint("Make the call again without requestState.")
+		return call{}, fault.New(CodeStateUsed, "mcp.call", "question %q was answered before, and waits no more", st.Question).WithHint("%s", askAgain)
 	}
-	if c.tool != id || !sameJSON(c.input, input) {
-		return call{}, fault.New(CodeNoQuestion, "mcp.call", "question %q is about another call than this one", state).
-			WithHint("Make the call again without requestState.")
-	}
-	delete(s.open, state)
+	delete(s.open, st.Question)
 	return c, nil
-}
-
-// closeOpen ends the calls whose questions nobody answered before the client left.
-func (s *Server) closeOpen(ctx context.Context) {
-	s.mu.Lock()
-	left := s.open
-	s.open = map[string]call{}
-	s.mu.Unlock()
-	ids := make([]string, 0, len(left))
-	for id := range left {
-		ids = append(ids, id)
-	}
-	slices.Sort(ids)
-	for _, id := range ids {
-		c := left[id]
-		c.to = nil
-		t, _ := s.o.Registry.Get(c.tool)
-		s.resume(ctx, t, c, nobody("the client left"))
-	}
-}
-
-// sameJSON reports whether two inputs are the same but for their spelling.
-func sameJSON(a, b []byte) bool {
-	ca, errA := canon.JSON(orEmpty(a))
-	cb, errB := canon.JSON(orEmpty(b))
-	return errA == nil && errB == nil && string(ca) == string(cb)
 }
 
 func orEmpty(b []byte) []byte {

@@ -27,6 +27,11 @@ type Options struct {
 	// Elsewhere says in one line where a person can do what a client could not ask
 	// about; nil where there is no such place.
 	Elsewhere func(tool string, input []byte) string
+	// Questions keeps what is asked, for a person in another skin; nil: a client that
+	// cannot ask gets GATE_NOBODY at once.
+	Questions Questions
+	// Where says in one line where a person can answer a question; may be nil.
+	Where     func(question string) string
 	Logger    *slog.Logger // nil: nothing is logged; never standard output
 	Resources Resources    // nil: there are none
 	Results   Results      // nil: a long result cannot be read as a resource
@@ -57,6 +62,8 @@ type Factory struct {
 	o   Options
 	mcp *tool.Registry // the part of Options.Registry that this skin has
 
+	key func() []byte // signs what clients carry; made when first needed
+
 	mu        sync.Mutex
 	described map[string]*sdk.Tool // by id, made when first listed
 	watching  map[*Server]bool     // those that have subscriptions
@@ -71,7 +78,10 @@ func NewFactory(o Options) *Factory {
 	case o.Name == "" || o.Version == "":
 		panic("mcp: a server has a name and a version")
 	}
-	return &Factory{o: o, mcp: o.Registry.On(tool.MCP), described: map[string]*sdk.Tool{}, watching: map[*Server]bool{}}
+	return &Factory{
+		o: o, mcp: o.Registry.On(tool.MCP), described: map[string]*sdk.Tool{}, watching: map[*Server]bool{},
+		key: sync.OnceValue(func() []byte { return newKey(o.Clock) }),
+	}
 }
 
 // New makes the server of one session where there is no other.

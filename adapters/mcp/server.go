@@ -55,6 +55,9 @@ type Gate interface {
 	Decide(ctx context.Context, req gate.Request) gate.Decision
 	Run(ctx context.Context, d gate.Decision) (tool.Result, error)
 	Resume(ctx context.Context, q gate.Question, a gate.Answer) (tool.Result, error)
+	// Withdraw takes back a question of Decide that is put to nobody.
+	Withdraw(id string)
+	Mode() trust.Mode
 }
 
 // A Recorder writes the session's trace. It is called from many goroutines, and for
@@ -97,6 +100,7 @@ type call struct {
 	question *gate.Question
 	to       *sdk.ServerSession // the client, nil when it has gone
 	links    bool               // the client knows links to resources
+	finished bool               // its result is told: it waits for a person elsewhere
 }
 
 // ReadOnly keeps the tools that a read-only server has. The gate needs the smaller

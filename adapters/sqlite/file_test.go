@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/soundstage-dev/soundstage/adapters/sqlite"
 	"github.com/soundstage-dev/soundstage/harness/fault"
@@ -121,7 +122,7 @@ func TestRefusesWhatIsNotItsOwn(t *testing.T) {
 			if err := st.Close(); err != nil {
 				t.Fatal(err)
 			}
-			raw(t, path, "PRAGMA user_version=2")
+			raw(t, path, "PRAGMA user_version=3")
 		}, store.CodeNewer},
 		{"another program's", func(t *testing.T, path string) { raw(t, path, "CREATE TABLE x (a)") }, store.CodeDamaged},
 		{"another program's, empty", func(t *testing.T, path string) { raw(t, path, "PRAGMA application_id=7") }, store.CodeDamaged},
@@ -236,5 +237,26 @@ func TestTheFileIsStillThere(t *testing.T) {
 		wantCode(t, name+": Update", err, store.CodeMissing)
 		_, err = st.Get(t.Context(), ada, 0)
 		wantCode(t, name+": Get", err, store.CodeMissing)
+	}
+}
+
+// A store of the first version gets the tables that it lacks, and keeps what it has.
+func TestAnOlderStoreIsBroughtUp(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "store.db")
+	st := open(t, path)
+	p, err := st.Create(t.Context(), piece, store.Stamp{At: time.Unix(1, 0)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := st.Close(); err != nil {
+		t.Fatal(err)
+	}
+	raw(t, path, "DROP TABLE questions; PRAGMA user_version=1")
+	st = open(t, path)
+	if list, err := st.ListQuestions(t.Context(), true); err != nil || len(list) != 0 {
+		t.Fatalf("%d questions, %v", len(list), err)
+	}
+	if got, err := st.Get(t.Context(), p.Ref, 0); err != nil || !bytes.Equal(got.Body, p.Body) {
+		t.Errorf("the piece is %s, %v", got.Body, err)
 	}
 }

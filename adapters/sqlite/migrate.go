@@ -17,9 +17,14 @@ import (
 //go:embed schema.sql
 var schema string
 
+// schema2 makes version 2 of version 1.
+//
+//go:embed schema_2.sql
+var schema2 string
+
 const (
 	// schemaVersion is what this package writes, in PRAGMA user_version.
-	schemaVersion = 1
+	schemaVersion = 2
 	// applicationID marks a SQLite file as a studio of ours: "SnSt".
 	applicationID = 0x536e5374
 )
@@ -60,17 +65,25 @@ func busy(err error) bool {
 	return ok && e.Code()&0xff == sqlite3.SQLITE_BUSY
 }
 
-// create makes the tables, unless another process did meanwhile.
+// create makes the tables that the file has not, unless another process did meanwhile.
 func (s *Store) create(ctx context.Context, tx *sql.Tx) error {
 	if made, err := s.ours(ctx, tx); made || err != nil {
 		return err
 	}
-	_, err := tx.ExecContext(ctx, schema+fmt.Sprintf("PRAGMA application_id=%d; PRAGMA user_version=%d;", applicationID, schemaVersion))
+	_, version, _, err := marks(ctx, tx)
+	if err != nil {
+		return err
+	}
+	missing := schema2
+	if version == 0 {
+		missing = schema + schema2
+	}
+	_, err = tx.ExecContext(ctx, missing+fmt.Sprintf("PRAGMA application_id=%d; PRAGMA user_version=%d;", applicationID, schemaVersion))
 	return err
 }
 
-// ours says whether the file has our tables; false is a file that is empty, and an
-// error one that is not for us.
+// ours says whether the file has all our tables; false is a file that is empty or of an
+// older version, and an error one that is not for us.
 func (s *Store) ours(ctx context.Context, q querier) (made bool, err error) {
 	const op = "sqlite.open"
 	app, version, tables, err := marks(ctx, q)
@@ -79,6 +92,8 @@ func (s *Store) ours(ctx context.Context, q querier) (made bool, err error) {
 		return false, err
 	case app == applicationID && version == schemaVersion:
 		return true, nil
+	case app == applicationID && version > 0 && version < schemaVersion:
+		return false, nil
 	case app == applicationID && version > schemaVersion:
 		return false, fault.New(store.CodeNewer, op, "the store %q has schema %d, this program knows %d", s.path, version, schemaVersion).
 			WithHint("update soundstage")

@@ -1,4 +1,4 @@
--- Version 1. A piece's head says which revision is current; a revision never changes
+-- Version 2: schema_2.sql follows. A piece's head says which revision is current; a revision never changes
 -- once it is written. Small columns come first: a list reads no body.
 CREATE TABLE heads (
   kind     TEXT NOT NULL,

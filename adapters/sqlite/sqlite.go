@@ -1,8 +1,8 @@
-// Package sqlite keeps a studio in one SQLite file: pieces, drafts and ledger
-// rows.
+// Package sqlite keeps a studio in one SQLite file: pieces, drafts, ledger rows and the
+// questions of the gate.
 //
-// It is an adapter: it fills the ports store.Store, draft.Drafts and ledger.Rows
-// of the runtime, and is the only home of SQL and of the driver. The file is opened
+// It is an adapter: it fills the ports store.Store, draft.Drafts, ledger.Rows and
+// question.Rows of the runtime, and is the only home of SQL and of the driver. The file is opened
 // on first use, so that a program that only lists its tools never pays for it.
 // Several processes may use one file at once: every write is one immediate
 // transaction, in WAL mode with full synchronisation, so that nothing reported as
@@ -27,6 +27,7 @@ import (
 	"github.com/soundstage-dev/soundstage/harness/fault"
 	"github.com/soundstage-dev/soundstage/runtime/draft"
 	"github.com/soundstage-dev/soundstage/runtime/ledger"
+	"github.com/soundstage-dev/soundstage/runtime/question"
 	"github.com/soundstage-dev/soundstage/runtime/store"
 )
 
@@ -46,9 +47,10 @@ type Store struct {
 }
 
 var (
-	_ store.Store  = (*Store)(nil)
-	_ draft.Drafts = (*Store)(nil)
-	_ ledger.Rows  = (*Store)(nil)
+	_ store.Store   = (*Store)(nil)
+	_ draft.Drafts  = (*Store)(nil)
+	_ ledger.Rows   = (*Store)(nil)
+	_ question.Rows = (*Store)(nil)
 )
 
 // Open names the file of a store. It touches no disk: the file is opened, and made

@@ -8,6 +8,7 @@ import (
 	"github.com/soundstage-dev/soundstage/runtime/draft"
 	"github.com/soundstage-dev/soundstage/runtime/ledger"
 	"github.com/soundstage-dev/soundstage/runtime/ledger/ledgertest"
+	"github.com/soundstage-dev/soundstage/runtime/question"
 	"github.com/soundstage-dev/soundstage/runtime/store"
 	"github.com/soundstage-dev/soundstage/runtime/store/storetest"
 )
@@ -34,6 +35,7 @@ func TestStore(t *testing.T) {
 
 func TestDrafts(t *testing.T) {
 	storetest.RunDrafts(t, func(t *testing.T) draft.Drafts { return fresh(t) })
+	storetest.RunQuestions(t, func(t *testing.T) question.Rows { return fresh(t) })
 }
 
 func TestRows(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -135,8 +136,11 @@ func (g *Gate) Decide(ctx context.Context, req Request) Decision {
 	if err != nil {
 		return Decision{Outcome: Refused, Request: req, By: Policy, Err: err}
 	}
-	if verdict == trust.Run || g.isRemembered(req.Session, t.ID) {
-		return Decision{Outcome: Allowed, Request: req, By: Policy, pass: &pass{gate: g, tool: t}}
+	if remembered := verdict != trust.Run && g.isRemembered(req.Session, t.ID); remembered || verdict == trust.Run {
+		return Decision{
+			Outcome: Allowed, Request: req, By: Policy, pass: &pass{gate: g, tool: t}, Remembered: remembered,
+			Passed: g.o.Table.Verdict(t.ID, trust.Guarded) == trust.Ask,
+		}
 	}
 	card, err := g.card(ctx, req)
 	if err != nil {
@@ -254,6 +258,16 @@ func (g *Gate) Question(id string) (Question, bool) {
 		return Question{}, false
 	}
 	return a.q, true
+}
+
+// Withdraw takes back a question that was put to nobody: the same one is open already.
+func (g *Gate) Withdraw(id string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if a := g.questions[id]; a != nil && !a.used {
+		delete(g.questions, id)
+		g.order = slices.DeleteFunc(g.order, func(o string) bool { return o == id })
+	}
 }
 
 // Forget drops the answers that a session gave for all of itself. Its open

@@ -34,11 +34,14 @@ const (
 
 // A Decision is the answer to a Request. Only a Gate can make one that runs.
 type Decision struct {
-	Outcome  Outcome
-	Request  Request   // normalised: dotted id, canonical input, the inner call of a capability.call
-	By       By        // Policy when allowed or denied; Nobody yet when asked
-	Question *Question // when asked
-	Err      error     // when denied: says why, with a code
+	Outcome Outcome
+	Request Request // normalised: dotted id, canonical input, the inner call of a capability.call
+	By      By      // Policy when allowed or denied; Nobody yet when asked
+	// Passed says that a call was allowed which the most careful mode would ask about, and
+	// Remembered that it was so by a person's yes for the whole session.
+	Passed, Remembered bool
+	Question           *Question // when asked
+	Err                error     // when denied: says why, with a code
 
 	pass *pass
 }

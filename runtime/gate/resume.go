@@ -114,6 +114,9 @@ func refusal(q Question, a Answer) error {
 	case a.Choice == TimedOut:
 		return fault.New(CodeTimeout, op, "nobody answered %q in time, so %s did not run", q.Title, q.Tool).
 			WithHint("Ask again when somebody is there.")
+	case a.Choice == Absent && a.By == Client:
+		return fault.New(CodeNobody, op, "the client answered %q by itself (%s), so %s did not run; whether a person saw the question is not known", q.Title, a.Note, q.Tool).
+			WithHint("Do not try again unless asked to: a client that nobody sits at answers so by itself.")
 	case a.Choice == Absent || a.By == Nobody:
 		return fault.New(CodeNobody, op, "nobody was there to answer %q, so %s did not run", q.Title, q.Tool).
 			WithHint("Let a person answer in a skin that can ask, or start the session in a mode that allows it.")

@@ -62,6 +62,8 @@ func describe(p trace.Payload) (who, text string) {
 		return "gate", p.Title
 	case trace.GateAnswered:
 		return "gate", answered(p)
+	case trace.GatePassed:
+		return "gate", passed(p)
 	case trace.DraftSettled:
 		return "receipt", p.Receipt.String()
 	case trace.SeamMissed:
@@ -89,6 +91,13 @@ func answered(p trace.GateAnswered) string {
 		line += ": " + oneLine(p.Note, 200)
 	}
 	return line
+}
+
+func passed(p trace.GatePassed) string {
+	if p.Remembered {
+		return fmt.Sprintf("%s runs unasked, by %s: a person said yes for this session", p.Tool, p.By)
+	}
+	return fmt.Sprintf("%s runs unasked, by %s: the gate is on %s", p.Tool, p.By, p.Mode)
 }
 
 func closed(p trace.TurnClosed) (who, text string) {

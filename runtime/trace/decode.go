@@ -21,6 +21,7 @@ var decoders = map[string]func(data []byte) (Payload, error){
 	ToolCalled{}.EventType():     into[ToolCalled],
 	GateAsked{}.EventType():      into[GateAsked],
 	GateAnswered{}.EventType():   into[GateAnswered],
+	GatePassed{}.EventType():     into[GatePassed],
 	ToolFinished{}.EventType():   into[ToolFinished],
 	DraftSettled{}.EventType():   into[DraftSettled],
 	SeamMissed{}.EventType():     into[SeamMissed],

@@ -120,6 +120,17 @@ type (
 		By       string `json:"by"`     // person, policy, client, nobody
 		Note     string `json:"note,omitempty"`
 	}
+	// GatePassed is a call that nobody was asked about, and would have been in the most
+	// careful mode.
+	GatePassed struct {
+		Call  string `json:"call"`
+		Tool  string `json:"tool"`
+		Class string `json:"class"`
+		Mode  string `json:"mode"` // the gate's
+		By    string `json:"by"`   // policy
+		// Remembered says that a person's yes for the whole session is why.
+		Remembered bool `json:"remembered,omitempty"`
+	}
 	// ToolFinished is the result of a call; every ToolCalled has one.
 	ToolFinished struct {
 		Call   string        `json:"call"`
@@ -183,6 +194,9 @@ func (GateAsked) EventType() string { return "gate.asked" }
 
 // EventType implements Payload.
 func (GateAnswered) EventType() string { return "gate.answered" }
+
+// EventType implements Payload.
+func (GatePassed) EventType() string { return "gate.passed" }
 
 // EventType implements Payload.
 func (ToolFinished) EventType() string { return "tool.finished" }

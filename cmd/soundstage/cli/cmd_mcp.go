@@ -22,9 +22,9 @@ func (a *app) cmdMCP() *cobra.Command {
 		Use:   "mcp [DIR]",
 		Short: "Serve the studio's tools over MCP, on stdin and stdout or over HTTP",
 		Long: `Mcp serves the studio in DIR (default: here or above) to an agent. What the gate asks goes
-to the agent's person by elicitation, where the client can; else the call ends with an
-error that says where a person can answer. The agent's own permission settings are not
-relied on.
+to the agent's person by elicitation, where the client can; else the question waits for a
+person at a terminal (soundstage ask), and the agent makes its call again when it is answered.
+No tool of the agent can answer. The agent's own permission settings are not relied on.
 
 With --read-only the server is built without every tool that drafts or writes; --tools and
 --studio leave out others. What is left out is unknown there, not refused. The belt says which
@@ -80,7 +80,8 @@ func (a *app) serve(ctx context.Context, f mcpFlags) error {
 	factory := mcp.NewFactory(mcp.Options{
 		Registry: registry, Gate: g, Table: h.table, Clock: h.clock,
 		Name: "soundstage", Version: Version(), Title: "Soundstage studio", Instructions: f.instructions(registry, g.Mode(), seam.Mode(f.mode)),
-		Elsewhere: elsewhere, Resources: h.resources(registry), Results: h.results, Prompts: studio.Prompts(registry),
+		Elsewhere: elsewhere, Questions: h.desk(), Where: where,
+		Resources: h.resources(registry), Results: h.results, Prompts: studio.Prompts(registry),
 	})
 	opened := trace.SessionOpened{Skin: "mcp", Mode: f.mode, Gate: string(g.Mode()), Origin: "user", ReadOnly: f.readOnly}
 	id := ""
@@ -107,6 +108,11 @@ func (a *app) serve(ctx context.Context, f mcpFlags) error {
 // elsewhere is the command with which a person does what nobody could be asked about.
 func elsewhere(tool string, input []byte) string {
 	return fmt.Sprintf("A person can do it in the studio's folder: soundstage tool call %s '%s'", tool, strings.ReplaceAll(string(input), "'", `'\''`))
+}
+
+// where is the command with which a person answers a question.
+func where(id string) string {
+	return fmt.Sprintf("A person answers it in the studio's folder: soundstage ask allow %s, or deny.", id)
 }
 
 // A lateLog opens the trace of a session at its first event, so that a client that

@@ -16,6 +16,7 @@ import (
 	"github.com/soundstage-dev/soundstage/harness/script"
 	"github.com/soundstage-dev/soundstage/harness/snapshot"
 	"github.com/soundstage-dev/soundstage/runtime/draft"
+	"github.com/soundstage-dev/soundstage/runtime/gate"
 	"github.com/soundstage-dev/soundstage/runtime/tool"
 	"github.com/soundstage-dev/soundstage/runtime/trust"
 )
@@ -164,6 +165,22 @@ func TestEveryCommandHasAContract(t *testing.T) {
 	}
 }
 
+// ask lays down a question, as a server of this studio does.
+func (w *world) ask(id string) {
+	h, err := (&app{doors: Doors{Dir: w.dir, Env: w.env, Clock: w.clock}}).open(w.t.Context())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer h.close()
+	q := gate.Question{
+		ID: id, Session: "s-0009", Tool: "change.apply", Title: "Apply?", Class: trust.Write, Digest: id, Input: "{}", At: w.clock.Now(),
+		Review: &draft.Review{Draft: "d-1", Target: "character/ada", Rows: []draft.Change{{Label: "Name", Before: "a", After: "b"}}},
+	}
+	if err := h.desk().Ask(w.t.Context(), q, "client 1"); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
 // TestOutputsFitTheirSchemas runs every command with --json.
 func TestOutputsFitTheirSchemas(t *testing.T) {
 	w := journey(t)
@@ -179,6 +196,10 @@ func TestOutputsFitTheirSchemas(t *testing.T) {
 		{"run", "y\n", "--mode record --cassette new/rename TEXT"},
 		{"trace to-scenario", "", "s-0001 -o made/rename"}, // before anything else is in the store
 		{"import", "", "bea.json"},
+		{"ask ls", "", ""},
+		{"ask show", "", "q-x"},
+		{"ask allow", "", "q-x"},
+		{"ask deny", "", "q-y --note no"},
 		{"trace show", "", ""},
 		{"doctor", "", "--rebuild"},
 		{"ledger", "", "--by model"},
@@ -229,8 +250,12 @@ func TestOutputsFitTheirSchemas(t *testing.T) {
 	} {
 		t.Run(line.command, func(t *testing.T) {
 			covered[line.command] = true
-			if line.command == "cassette review" {
+			switch line.command {
+			case "cassette review":
 				w.commit()
+			case "ask ls":
+				w.ask("q-x")
+				w.ask("q-y")
 			}
 			args := append(strings.Fields(line.command), "--json")
 			for _, a := range strings.Fields(line.args) {

@@ -1,8 +1,8 @@
 // Package memory is a studio's store that lives as long as its value, for tests
 // and for sessions that keep nothing.
 //
-// It is part of the kernel and fills the ports store.Store and draft.Drafts; it
-// passes the same suites as the database. It writes no file, so nothing in it
+// It is part of the kernel and fills the ports store.Store, draft.Drafts and
+// question.Rows; it passes the same suites as the database. It writes no file, so nothing in it
 // survives a restart.
 package memory
 
@@ -15,14 +15,16 @@ import (
 	"sync"
 
 	"github.com/soundstage-dev/soundstage/runtime/draft"
+	"github.com/soundstage-dev/soundstage/runtime/question"
 	"github.com/soundstage-dev/soundstage/runtime/store"
 )
 
 // A Store is safe for concurrent use. Make one with New.
 type Store struct {
-	mu     sync.Mutex
-	pieces map[store.Ref][]entry
-	drafts map[string][]byte // JSON, so that no caller shares a slice with us
+	mu        sync.Mutex
+	pieces    map[store.Ref][]entry
+	drafts    map[string][]byte // JSON, so that no caller shares a slice with us
+	questions map[string]asked
 }
 
 // An entry is one revision of a piece, or its removal.
@@ -33,13 +35,14 @@ type entry struct {
 }
 
 var (
-	_ store.Store  = (*Store)(nil)
-	_ draft.Drafts = (*Store)(nil)
+	_ store.Store   = (*Store)(nil)
+	_ draft.Drafts  = (*Store)(nil)
+	_ question.Rows = (*Store)(nil)
 )
 
 // New returns an empty store.
 func New() *Store {
-	return &Store{pieces: map[store.Ref][]entry{}, drafts: map[string][]byte{}}
+	return &Store{pieces: map[store.Ref][]entry{}, drafts: map[string][]byte{}, questions: map[string]asked{}}
 }
 
 // Get implements [store.Store].

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/soundstage-dev/soundstage/runtime/draft"
+	"github.com/soundstage-dev/soundstage/runtime/question"
 	"github.com/soundstage-dev/soundstage/runtime/store"
 	"github.com/soundstage-dev/soundstage/runtime/store/memory"
 	"github.com/soundstage-dev/soundstage/runtime/store/storetest"
@@ -15,4 +16,5 @@ func TestStore(t *testing.T) {
 
 func TestDrafts(t *testing.T) {
 	storetest.RunDrafts(t, func(*testing.T) draft.Drafts { return memory.New() })
+	storetest.RunQuestions(t, func(*testing.T) question.Rows { return memory.New() })
 }
