@@ -83,6 +83,9 @@ func (l *lines) next() (line []byte, long bool, err error) {
 // unfit says why a line is no message, and whose answer that is: null where the line
 // has no id that can be used.
 func unfit(line []byte) (id json.RawMessage, code int, err error) {
+	if usual(line) {
+		return nil, 0, nil
+	}
 	if !json.Valid(line) {
 		return nil, notJSON, errors.New("a line is not JSON")
 	}

@@ -1,7 +1,6 @@
 package trace
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"io"
@@ -262,46 +261,4 @@ func encode(p Payload, mask func([]byte) []byte) ([]byte, error) {
 		return canon.JSON(raw)
 	}
 	return maskJSON(raw, mask)
-}
-
-// maskJSON masks every text in raw by itself, unescaped, then the whole, where the
-// name of a field may say that its value is a secret. What comes out is JSON
-// whatever mask does: a whole that it broke is left as it was masked text by text.
-func maskJSON(raw []byte, mask func([]byte) []byte) ([]byte, error) {
-	n, err := canon.ParseTree(raw)
-	if err != nil {
-		return nil, err
-	}
-	raw, err = canon.JSON(maskTree(n, mask).Bytes())
-	if err != nil {
-		return nil, err
-	}
-	masked := mask(bytes.Clone(raw))
-	if out, err := canon.JSON(masked); err == nil && len(out) > 0 && out[0] == '{' {
-		return out, nil
-	}
-	return raw, nil
-}
-
-func maskTree(n *canon.Node, mask func([]byte) []byte) *canon.Node {
-	switch n.Kind() {
-	case canon.String:
-		return canon.NewText(string(mask([]byte(n.Text()))))
-	case canon.Array:
-		var items []*canon.Node
-		for _, it := range n.Items() {
-			items = append(items, maskTree(it, mask))
-		}
-		return canon.NewArray(items...)
-	case canon.Object:
-		o := canon.NewObject()
-		for name, v := range n.Members() {
-			name = string(mask([]byte(name)))
-			if err := o.Set(canon.JoinPointer(name), maskTree(v, mask)); err != nil {
-				panic("trace: a field cannot be set: " + err.Error()) // the name came out of an object
-			}
-		}
-		return o
-	}
-	return n
 }

@@ -86,6 +86,10 @@ func Options(main func(script.Doors) int) script.Options[*Bag] {
 				Args: "TEXT…", Help: "Checks that the last program missed the cassette, and that its explanation holds each text.",
 				Run: wordMiss,
 			},
+			"offered": {
+				Args: "FILE PREFIX MAX", Help: "Prints the tools that a model was first told of in the cassette FILE and whose names begin with PREFIX, and how many bytes of the request they are; more than MAX, or none, fail.",
+				Run: wordOffered,
+			},
 			"expand": {
 				Args: "FROM TO", Help: "Writes FROM to TO with $NAME and ${NAME} replaced by the script's variables.",
 				Run: wordExpand,
