@@ -18,13 +18,22 @@ import (
 var record = flag.Bool("record", false, "record every scripted cassette anew")
 
 func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == "--print" { // no flag of go test
+		os.Exit(fakeClaude(os.Args[1:]))
+	}
 	denied := seam.DenyDefaultTransport()
 	log.SetOutput(io.Discard) // as in the program
 	os.Exit(alone(denied.Exit(script.Main(m, program), os.Stderr)))
 }
 
-// program is the whole program, for the few scenarios that need a process.
-func program() int { return cli.Process() }
+// program is the whole program, for the few scenarios that need a process, or one of
+// somebody else that a scenario is recorded with.
+func program() int {
+	if how := os.Getenv("SOUNDSTAGE_TEST_SERVER"); how != "" {
+		return badServer(how)
+	}
+	return cli.Process()
+}
 
 // options is how the scenarios of this repository are run. They share one program, and
 // so the catalogue of models.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/soundstage-dev/soundstage/adapters/agentcli"
 	"github.com/soundstage-dev/soundstage/harness/fault"
 	"github.com/soundstage-dev/soundstage/runtime/gate"
 	"github.com/soundstage-dev/soundstage/runtime/session"
@@ -117,6 +118,9 @@ func (h *house) checkStore(ctx context.Context) check {
 
 // checkModel never fails the doctor for a missing key: replay needs none.
 func (a *app) checkModel(h *house) check {
+	if agentcli.Is(h.cfg.Model) {
+		return verdict("model", h.cfg.Model+", by its own program and account", nil)
+	}
 	if _, err := a.catalog().Find(h.cfg.Model); err != nil {
 		return verdict("model", "", err)
 	}

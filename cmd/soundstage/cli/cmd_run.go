@@ -22,6 +22,7 @@ type runFlags struct {
 	seamFlags
 	model, gate, session, limit, reasoning string
 	maxCalls, maxRounds                    int
+	agentWrites                            bool
 }
 
 // runResult is what run prints with --json.
@@ -52,7 +53,8 @@ shows what would change: y or Enter applies, n, d or Escape discards, Ctrl-C can
 turn. The end of input means that nobody is there; the draft then stays open.
 
 The provider's key is read from the environment, as its own tools do (ANTHROPIC_API_KEY,
-OPENAI_API_KEY, GEMINI_API_KEY, …).`,
+OPENAI_API_KEY, GEMINI_API_KEY, …). With --model agent-cli/claude your own Claude Code answers, by
+its own account and with no tools but the studio's (docs/howto/use-your-agent-as-the-model.md).`,
 		Example: `  soundstage run "rename Ada to Countess Ada"
   soundstage run --session s-… "now give her a second greeting"
   soundstage run --model ollama/qwen3 "list what is here"
@@ -70,6 +72,7 @@ OPENAI_API_KEY, GEMINI_API_KEY, …).`,
 	set.StringVar(&f.reasoning, "reasoning", "", "the `level` of thinking: none, minimal, low, medium, high, xhigh or max")
 	set.IntVar(&f.maxCalls, "max-calls", 0, "most tool calls of the turn (default 64)")
 	set.IntVar(&f.maxRounds, "max-rounds", 0, "most model replies of the turn (default 24)")
+	set.BoolVar(&f.agentWrites, "agent-writes", false, "with a model agent-cli/…: its tools may draft and ask; else they only read")
 	return c
 }
 
@@ -228,7 +231,7 @@ func writeRun(w io.Writer, r runResult) {
 
 // loop builds the agent of a session. cancel ends its turn.
 func (a *app) loop(ctx context.Context, h *house, door *seam.Seam, s *conversation, f runFlags, cancel context.CancelFunc) (*agent.Agent, error) {
-	provider, prices, err := a.provider(ctx, h, door)
+	provider, prices, err := a.provider(ctx, h, door, f.agentWrites)
 	if err != nil {
 		return nil, err
 	}

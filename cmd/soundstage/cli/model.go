@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"strings"
 
+	"github.com/soundstage-dev/soundstage/adapters/agentcli"
 	"github.com/soundstage-dev/soundstage/adapters/model"
 	"github.com/soundstage-dev/soundstage/harness/fault"
 	"github.com/soundstage-dev/soundstage/harness/seam"
@@ -14,9 +15,12 @@ import (
 
 // provider opens the studio's model behind the seam, with what it costs: as of
 // recording in replay, by the catalogue else.
-func (a *app) provider(ctx context.Context, h *house, door *seam.Seam) (port.Provider, ledger.PriceList, error) {
+func (a *app) provider(ctx context.Context, h *house, door *seam.Seam, agentWrites bool) (port.Provider, ledger.PriceList, error) {
 	none := ledger.PriceList{}
 	ref := h.cfg.Model
+	if agentcli.Is(ref) {
+		return a.agentCLI(h, door, agentWrites)
+	}
 	p, err := model.Open(ctx, ref, model.Config{
 		Client: client(door), Clock: h.clock, Catalog: a.catalog(), Replay: true, // keys are put on below the seam
 	})
@@ -40,6 +44,9 @@ func unpaid(door *seam.Seam) bool { return !door.Sends() || door.Scripted() }
 // access is what the studio's model needs of its user, from the environment. A missing
 // key is an error.
 func (a *app) access(cfg config) (map[string]model.Access, error) {
+	if agentcli.Is(cfg.Model) { // it is signed in by itself
+		return nil, nil
+	}
 	keyName, err := a.catalog().KeyName(cfg.Model)
 	if err != nil {
 		return nil, err
@@ -95,6 +102,9 @@ func (a *app) everyAccess() (map[string]model.Access, error) {
 
 // billing is who pays for a model.
 func billing(ref string) string {
+	if agentcli.Is(ref) {
+		return ledger.Plan
+	}
 	for _, local := range []string{"ollama/", "lmstudio/", "vllm/"} {
 		if strings.HasPrefix(ref, local) {
 			return ledger.Local

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/soundstage-dev/soundstage/adapters/agentcli"
 	"github.com/soundstage-dev/soundstage/adapters/mcp"
 	program "github.com/soundstage-dev/soundstage/adapters/process"
 	"github.com/soundstage-dev/soundstage/harness/clock"
@@ -213,7 +214,7 @@ func recordedEntry(name string, entries []server.Entry) server.Entry {
 // wanted are the servers that a turn in the studio may have, and those that it may not.
 func (a *app) wanted(h *house, door *seam.Seam) (entries []server.Entry, refused []wornServer) {
 	env := a.doors.Env
-	if !door.Sends() || isSet(env[envCI]) && env[envLive] != "1" {
+	if !door.Sends() || agentcli.Is(h.cfg.Model) || isSet(env[envCI]) && env[envLive] != "1" {
 		return nil, nil
 	}
 	refuse := func(name string, err error) {
