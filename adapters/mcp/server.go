@@ -24,6 +24,10 @@
 // Pieces, drafts, long results, traces and pages are resources too. What a tool reads is
 // read through it: at the gate, within its bounds, and with a line in the trace. Lists
 // are made when a client first asks, so that none waits for them before it has the tools.
+// # Servers of other people
+//
+// The other way round, Servers is their client: it starts them, and makes tools of
+// theirs for the loop alone (servers.go). They are never served on.
 //
 // # What is left out
 //

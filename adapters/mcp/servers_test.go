@@ -35,7 +35,7 @@ type puppet struct {
 	out    *io.PipeWriter                     // to the client
 	in     *io.PipeReader
 	closed chan struct{}
-	once   sync.Once
+	once   *sync.Once
 }
 
 type ends struct {
@@ -61,7 +61,7 @@ func (p *puppet) end() {
 func (p puppet) start() (*puppet, io.ReadWriteCloser) {
 	fromClient, toServer := io.Pipe()
 	fromServer, toClient := io.Pipe()
-	run := &puppet{mute: p.mute, tools: p.tools, call: p.call, heard: p.heard, out: toClient, in: fromClient, closed: make(chan struct{})}
+	run := &puppet{mute: p.mute, tools: p.tools, call: p.call, heard: p.heard, out: toClient, in: fromClient, closed: make(chan struct{}), once: new(sync.Once)}
 	go run.serve()
 	return run, ends{fromServer, toServer, run}
 }
