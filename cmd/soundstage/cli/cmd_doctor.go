@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -63,7 +64,7 @@ func (a *app) doctor(ctx context.Context, rebuild bool) error {
 	}
 	defer h.close()
 	out := doctorResult{Checks: []check{
-		{Name: "config", OK: true, Detail: configName}, h.checkStore(ctx), a.checkModel(h), h.checkSessions(ctx), h.checkTrust(),
+		{Name: "config", OK: true, Detail: fmt.Sprintf("%s, %s gate", configName, cmp.Or(h.cfg.Gate, string(trust.Guarded)))}, h.checkStore(ctx), a.checkModel(h), h.checkSessions(ctx), h.checkTrust(),
 	}}
 	for _, class := range trust.Classes() {
 		out.Trust = append(out.Trust, trustRow{
