@@ -37,21 +37,26 @@ type (
 	command = script.Command[*Bag]
 )
 
+// conditions are what a line of a script may be run on.
+func conditions() map[string]script.Condition {
+	return map[string]script.Condition{
+		"client": {
+			Arg: "NAME", Help: "where that agent of somebody else is installed: claude-code, codex, opencode, cline, gemini (docs/howto/replay-a-real-client.md)",
+			Holds: hasClient,
+		},
+		"loopback": {Help: "where this machine's own address can be listened on", Holds: hasLoopback},
+	}
+}
+
 // Options are the engine's options for main with all words; the caller sets where
 // scenarios and cassettes lie.
 func Options(main func(script.Doors) int) script.Options[*Bag] {
 	return script.Options[*Bag]{
-		Program: "soundstage",
-		Main:    main,
-		New:     func(*script.Script) *Bag { return &Bag{} },
-		Env:     map[string]string{"SOUNDSTAGE_SERVERS": "none"}, // a scenario names the MCP servers that it starts
-		Conditions: map[string]script.Condition{
-			"client": {
-				Arg: "NAME", Help: "where that agent of somebody else is installed: claude-code, codex, opencode, cline, gemini (docs/howto/replay-a-real-client.md)",
-				Holds: hasClient,
-			},
-			"loopback": {Help: "where this machine's own address can be listened on", Holds: hasLoopback},
-		},
+		Program:    "soundstage",
+		Main:       main,
+		New:        func(*script.Script) *Bag { return &Bag{} },
+		Env:        map[string]string{"SOUNDSTAGE_SERVERS": "none"}, // a scenario names the MCP servers that it starts
+		Conditions: conditions(),
 		Commands: map[string]command{
 			"answer": {
 				Args: "apply|discard|session|nobody|decline|cancel…", Help: "Gives the person's replies at the gate, in order: to the next program, or to the running MCP server.",
