@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"sync"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -14,6 +15,9 @@ import (
 
 // maxLine is how long a line of a client may be, in bytes without its end.
 const maxLine = 8 << 20
+
+// maxExact is the largest whole number that the SDK answers as the one that it is.
+const maxExact = 1 << 53
 
 // What JSON-RPC says of a line that cannot be answered otherwise.
 const (
@@ -117,6 +121,9 @@ func unfitMessage(m []byte) (id json.RawMessage, err error) {
 			return nil, errors.New("an id is neither a text nor a whole number")
 		}
 		id = head.ID
+		if n, err := strconv.ParseInt(string(id), 10, 64); id[0] != '"' && (err != nil || n > maxExact || n < -maxExact) {
+			return id, errors.New("an id is a whole number beyond 2^53, which would come back as another: use a text")
+		}
 	}
 	if _, err := jsonrpc.DecodeMessage(m); err != nil {
 		return id, err
