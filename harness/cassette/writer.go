@@ -38,6 +38,7 @@ type Writer struct {
 type CreateOptions struct {
 	Replace  bool // a cassette at the path is replaced at Commit
 	Continue bool // the journal that a crash left is gone on with
+	Again    bool // the episodes can be had again at no cost: only Commit waits for the disk
 
 	over string // of an amendment: the end line of the cassette
 }
@@ -178,7 +179,7 @@ func (w *Writer) write(line []byte) error {
 		return fault.New(fault.TooLarge, op, "cassette %q would have more than %d episodes or %d bytes", w.path, MaxEpisodes, most)
 	}
 	_, err := w.journal.Write(line)
-	if err == nil {
+	if err == nil && !w.options.Again {
 		err = w.sync(w.journal)
 	}
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // requestHeaders are kept of a request. All others are dropped: a name that nobody
@@ -98,7 +99,35 @@ func (r *Redactor) URL(raw string) string {
 	if query = cleanQuery(query); query != "" {
 		head += "?" + query
 	}
-	return r.MaskString(head)
+	return r.maskParts(r.MaskString(head))
+}
+
+// maskParts takes out the parts of a URL in which a secret is encoded, or stands between
+// slashes, where it looks like base64.
+func (r *Redactor) maskParts(url string) string {
+	const ends = "/?&="
+	var out strings.Builder
+	for rest := url; rest != ""; {
+		n := strings.IndexAny(rest, ends)
+		if n < 0 {
+			n = len(rest)
+		}
+		part := rest[:n]
+		if len(part) >= minBase64 || strings.Contains(part, "%") {
+			f := &finder{r: r}
+			f.text([]byte(part), func(int) string { return "" }, maxNesting)
+			if spaced := strings.ReplaceAll(part, "+", " "); spaced != part { // as a query has them
+				f.text([]byte(spaced), func(int) string { return "" }, maxNesting)
+			}
+			if len(f.found) > 0 {
+				part = placeholder
+			}
+		}
+		out.WriteString(part)
+		out.WriteString(rest[n:min(n+1, len(rest))])
+		rest = rest[min(n+1, len(rest)):]
+	}
+	return out.String()
 }
 
 // cleanQuery works on the text, because url.ParseQuery drops what it cannot read.
@@ -179,16 +208,62 @@ func eachNamed(b []byte, f func(namedValue)) {
 			return
 		}
 		at += i
+		if from, to := passwordOf(b, at); from >= max(done, 1) {
+			f(namedValue{name: userinfo, from: from, to: to, quoted: true})
+			done = to
+			continue
+		}
 		name, depth := nameBefore(b, at)
 		if name == nil || at < done {
 			continue
 		}
 		folded := fold(&buf, name)
-		if len(folded) == 0 || !nameShapes[folded[0]][len(folded)%32] || !anyNames[string(folded)] {
+		if len(folded) == 0 || !isNamed(folded) {
 			continue
 		}
 		done = valuesAfter(b, at+1, namedValue{name: string(folded), depth: depth}, f)
 	}
+}
+
+// isNamed reports a name that may hold a credential.
+func isNamed(folded []byte) bool {
+	if nameShapes[folded[0]][len(folded)%32] && anyNames[string(folded)] {
+		return true
+	}
+	for _, end := range nameEnds {
+		if len(folded) > len(end) && string(folded[len(folded)-len(end):]) == end {
+			return true
+		}
+	}
+	return false
+}
+
+// nameEnds are how names of one's own end that hold a credential, if it looks like one:
+// db_password, stripe_api_key.
+var nameEnds = []string{"password", "passwd", "passphrase", "apikey", "apitoken", "accesstoken", "authtoken", "refreshtoken", "clientsecret", "secretkey", "privatekey"}
+
+// userinfo is the name of a password that stands in a URL.
+const userinfo = "userinfo"
+
+// passwordOf is the password of the URL whose scheme ends with the colon at b[at];
+// from < 0: it has none.
+func passwordOf(b []byte, at int) (from, to int) {
+	const most = 256
+	if !hasPrefix(b, at, "://") {
+		return -1, 0
+	}
+	from = -1
+	for i := at + 3; i < min(len(b), at+most); i++ {
+		switch c := b[i]; {
+		case c == ':' && from < 0:
+			from = i + 1
+		case c == '@':
+			return from, i
+		case c <= ' ' || strings.IndexByte(`/\?#"'<>{}()[]|,;$`, c) >= 0:
+			return -1, 0
+		}
+	}
+	return -1, 0
 }
 
 // nameBefore is the quoted name that ends before the colon at b[at], and how many
@@ -280,6 +355,8 @@ func (v namedValue) secret(b []byte) bool {
 		return false
 	case secretNames[v.name]:
 		return true
+	case v.name == userinfo: // user:password@host is in every manual
+		return len(text) >= minValue && bytes.ContainsAny(text, "0123456789") && bytes.ContainsFunc(text, unicode.IsLetter)
 	}
 	return machineMade(text)
 }

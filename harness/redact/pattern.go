@@ -11,30 +11,44 @@ type pattern struct {
 	rule     string
 	prefixes []string
 	accept   func(b []byte, from int) (start, end int) // what to mask of the text at the prefix; start < 0: not a key
+	inside   bool                                      // the prefix is the end of a word, or no word begins there
 }
 
 // patterns are the keys of providers that a request of ours may meet.
 var patterns = []pattern{
-	{"api key sk-…", []string{"sk-"}, token(3, 20, true)},
-	{"google api key", []string{"AIza"}, exact(4, 35)},
-	{"github token", []string{"ghp_", "gho_", "ghu_", "ghs_", "ghr_"}, token(4, 30, false)},
-	{"github token", []string{"github_pat_"}, token(11, 22, false)},
-	{"gitlab token", []string{"glpat-"}, token(6, 20, false)},
-	{"slack token", []string{"xoxb-", "xoxp-", "xoxa-", "xoxr-", "xoxs-", "xapp-"}, token(5, 10, true)},
-	{"aws access key", []string{"AKIA", "ASIA"}, exact(4, 16)},
-	{"hugging face token", []string{"hf_"}, token(3, 30, false)},
-	{"groq key", []string{"gsk_"}, token(4, 40, false)},
-	{"xai key", []string{"xai-"}, token(4, 40, true)},
-	{"perplexity key", []string{"pplx-"}, token(5, 30, true)},
-	{"replicate token", []string{"r8_"}, token(3, 30, false)},
-	{"npm token", []string{"npm_"}, token(4, 30, false)},
-	{"stripe key", []string{"sk_live_", "rk_live_", "sk_test_", "rk_test_"}, token(8, 16, false)},
-	{"google oauth token", []string{"ya29."}, token(5, 30, false)},
-	{"age key", []string{"AGE-SECRET-KEY-"}, token(15, 40, false)},
-	{"json web token", []string{".eyJ"}, jwt},
-	{"private key", []string{"-----BEGIN"}, pem},
-	{"authorization", []string{"Bearer ", "BEARER "}, bearer},
-	{"authorization", []string{"Basic "}, basic},
+	{rule: "api key sk-…", prefixes: []string{"sk-"}, accept: token(3, 20, true)},
+	{rule: "google api key", prefixes: []string{"AIza"}, accept: exact(4, 35)},
+	{rule: "github token", prefixes: []string{"ghp_", "gho_", "ghu_", "ghs_", "ghr_"}, accept: token(4, 30, false)},
+	{rule: "github token", prefixes: []string{"github_pat_"}, accept: token(11, 22, false)},
+	{rule: "gitlab token", prefixes: []string{"glpat-"}, accept: token(6, 20, false)},
+	{rule: "slack token", prefixes: []string{"xoxb-", "xoxp-", "xoxa-", "xoxr-", "xoxs-", "xapp-"}, accept: token(5, 10, true)},
+	{rule: "aws access key", prefixes: []string{"AKIA", "ASIA"}, accept: exact(4, 16)},
+	{rule: "hugging face token", prefixes: []string{"hf_"}, accept: token(3, 30, false)},
+	{rule: "groq key", prefixes: []string{"gsk_"}, accept: token(4, 40, false)},
+	{rule: "xai key", prefixes: []string{"xai-"}, accept: token(4, 40, true)},
+	{rule: "perplexity key", prefixes: []string{"pplx-"}, accept: token(5, 30, true)},
+	{rule: "replicate token", prefixes: []string{"r8_"}, accept: token(3, 30, false)},
+	{rule: "npm token", prefixes: []string{"npm_"}, accept: token(4, 30, false)},
+	{rule: "stripe key", prefixes: []string{"sk_live_", "rk_live_", "sk_test_", "rk_test_"}, accept: token(8, 16, false)},
+	{rule: "google oauth token", prefixes: []string{"ya29."}, accept: token(5, 30, false)},
+	{rule: "age key", prefixes: []string{"AGE-SECRET-KEY-"}, accept: token(15, 40, false)},
+	{rule: "json web token", prefixes: []string{".eyJ"}, accept: jwt, inside: true},
+	{rule: "private key", prefixes: []string{"-----BEGIN"}, accept: pem},
+	{rule: "authorization", prefixes: []string{"Bearer ", "BEARER "}, accept: bearer},
+	{rule: "authorization", prefixes: []string{"Basic "}, accept: basic},
+	{rule: "sendgrid key", prefixes: []string{"SG."}, accept: dotted(3, 16)},
+	{rule: "webhook secret", prefixes: []string{"whsec_"}, accept: token(6, 20, true)},
+	{rule: "google client secret", prefixes: []string{"GOCSPX-"}, accept: token(7, 20, false)},
+	{rule: "digitalocean token", prefixes: []string{"dop_v1_", "doo_v1_", "dor_v1_"}, accept: token(7, 40, false)},
+	{rule: "shopify token", prefixes: []string{"shpat_", "shpca_", "shppa_", "shpss_"}, accept: token(6, 24, true)},
+	{rule: "pypi token", prefixes: []string{"pypi-AgE"}, accept: token(8, 16, false)},
+	{rule: "tavily key", prefixes: []string{"tvly-"}, accept: token(5, 20, true)},
+	{rule: "linear key", prefixes: []string{"lin_api_"}, accept: token(8, 30, false)},
+	{rule: "notion token", prefixes: []string{"ntn_"}, accept: token(4, 30, true)},
+	{rule: "atlassian token", prefixes: []string{"ATATT3x"}, accept: token(7, 40, false)},
+	{rule: "slack webhook", prefixes: []string{"hooks.slack.com/services/"}, accept: after(25, "/", 30)},
+	{rule: "azure account key", prefixes: []string{"AccountKey=", "AccessKey="}, accept: after(0, "+/=", 32), inside: true},
+	{rule: "assigned credential", prefixes: []string{"_KEY=", "_TOKEN=", "_SECRET=", "_PASSWORD="}, accept: assigned, inside: true},
 }
 
 // An anchor is the byte by which a prefix is found: its last one of these, which
@@ -109,7 +123,7 @@ func eachPattern(b []byte, f func(from, to int, rule string)) {
 		}
 		for _, p := range prefixTable[c] {
 			at := i - p.before
-			if at < done || !hasPrefix(b, at, p.text) || c != '.' && !startsWord(b, at) {
+			if at < done || !hasPrefix(b, at, p.text) || !p.pattern.inside && !startsWord(b, at) {
 				continue
 			}
 			if from, to := p.pattern.accept(b, at); from >= done {
@@ -152,6 +166,50 @@ func token(prefix, n int, digit bool) func([]byte, int) (int, int) {
 		}
 		return from, end
 	}
+}
+
+// dotted accepts two parts of at least n word bytes after the prefix.
+func dotted(prefix, n int) func([]byte, int) (int, int) {
+	return func(b []byte, from int) (int, int) {
+		dot := wordEnd(b, from+prefix)
+		if dot-from-prefix < n || dot == len(b) || b[dot] != '.' {
+			return -1, 0
+		}
+		end := wordEnd(b, dot+1)
+		if end-dot-1 < n {
+			return -1, 0
+		}
+		return from, end
+	}
+}
+
+// after accepts at least n bytes, of words and others, after the prefix, which stays; with
+// prefix 0 that ends at its sign of equality.
+func after(prefix int, others string, n int) func([]byte, int) (int, int) {
+	return func(b []byte, from int) (int, int) {
+		start := from + prefix
+		if prefix == 0 {
+			start = from + bytes.IndexByte(b[from:], '=') + 1
+		}
+		end := start
+		for end < len(b) && (isWord(b[end]) || strings.IndexByte(others, b[end]) >= 0) {
+			end++
+		}
+		if end-start < n || !bytes.ContainsAny(b[start:end], "0123456789") {
+			return -1, 0
+		}
+		return start, end
+	}
+}
+
+// assigned accepts what a shell or a .env file gives to a variable whose name ends so, if
+// nobody would write it by hand.
+func assigned(b []byte, from int) (int, int) {
+	start, end := after(0, "./+~=", 16)(b, from)
+	if start < 0 || !machineMade(b[start:end]) {
+		return -1, 0
+	}
+	return start, end
 }
 
 // exact accepts exactly n word bytes after the prefix.

@@ -97,7 +97,7 @@ func (a *app) importCassettes(ctx context.Context, files []string, out string, f
 	}
 	var done cassetteImported
 	for _, in := range list {
-		if err := in.write(); err != nil {
+		if err := in.write(ctx); err != nil {
 			return err
 		}
 		if in.Upstream != "" {
@@ -158,15 +158,31 @@ func (a *app) gather(ctx context.Context, files []string, out string, format imp
 		if err != nil {
 			return nil, err
 		}
-		rec, err := importer.Read(file, raw, format)
-		if err != nil {
-			return nil, err
-		}
-		if err := list[len(list)-1].take(file, rec, mask); err != nil {
+		in := list[len(list)-1]
+		if err := unlessDone(ctx, file, func() error {
+			rec, err := importer.Read(file, raw, format)
+			if err != nil {
+				return err
+			}
+			return in.take(file, rec, mask)
+		}); err != nil {
 			return nil, err
 		}
 	}
 	return list, nil
+}
+
+// unlessDone does what takes long with a large file, and does not wait for its end when
+// ctx ends: the command does then.
+func unlessDone(ctx context.Context, file string, do func() error) error {
+	done := make(chan error, 1)
+	go func() { done <- do() }()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+		return fault.Wrap(ctx.Err(), fault.Cancelled, "cassette.import", "%q; nothing was written", file)
+	}
 }
 
 // take adds what a file holds to a cassette.
@@ -242,13 +258,19 @@ func (a *app) shortPath(path string) string {
 }
 
 // write makes the cassette, or leaves nothing behind.
-func (in *incoming) write() error {
-	w, err := cassette.Create(in.file, cassette.Header{Origin: cassette.Imported, Rules: seam.DefaultRules()})
+func (in *incoming) write(ctx context.Context) error {
+	w, err := cassette.CreateWith(in.file, cassette.Header{Origin: cassette.Imported, Rules: seam.DefaultRules()}, cassette.CreateOptions{Again: true})
 	if err != nil {
 		return err
 	}
 	for i, e := range in.episodes {
-		if err := w.Append(e); err != nil {
+		err := ctx.Err()
+		if err == nil {
+			err = w.Append(e)
+		} else {
+			err = fault.Wrap(err, fault.Cancelled, "cassette.import", "nothing of %q was written", in.Name)
+		}
+		if err != nil {
 			err = fault.Wrap(err, fault.CodeOf(err), "cassette.import", "%q, episode %d", in.Name, i+1)
 			return errors.Join(err, w.Abandon(), os.Remove(in.file+".part"))
 		}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/soundstage-dev/soundstage/harness/cassette"
+	"github.com/soundstage-dev/soundstage/harness/fault"
 	"github.com/soundstage-dev/soundstage/harness/upstream"
 )
 
@@ -70,6 +71,9 @@ type callAimock struct {
 	Arguments json.RawMessage `json:"arguments"` // a text with JSON, or the JSON
 }
 
+// maxFixtures bounds a file, since each fixture is played to a scripted provider.
+const maxFixtures = 10_000
+
 // readAimock makes an upstream script of the fixtures, in their order, and episodes as
 // the scripted provider would answer them over Chat Completions.
 func readAimock(b *batch, data []byte) error {
@@ -79,6 +83,10 @@ func readAimock(b *batch, data []byte) error {
 	}
 	if file.Fixtures == nil {
 		return errors.New("there is no list of fixtures")
+	}
+	if len(file.Fixtures) > maxFixtures {
+		return fault.New(fault.TooLarge, "importer.aimock", "file %q has %d fixtures, more than %d", b.name, len(file.Fixtures), maxFixtures).
+			WithHint("import a part of it")
 	}
 	var turns []upstream.Spoken
 	for i, f := range file.Fixtures {

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
+	"slices"
 	"time"
 
 	yaml "go.yaml.in/yaml/v4"
@@ -126,12 +128,12 @@ func canonical(h map[string][]string) http.Header {
 		return nil
 	}
 	out := make(http.Header, len(h))
-	for name, values := range h {
+	for _, name := range slices.Sorted(maps.Keys(h)) { // X and x become one: in the same order each time
 		if name == "" || name[0] == ':' { // :status, of HTTP/2
 			continue
 		}
-		name = http.CanonicalHeaderKey(name)
-		out[name] = append(out[name], values...)
+		key := http.CanonicalHeaderKey(name)
+		out[key] = append(out[key], h[name]...)
 	}
 	return out
 }

@@ -32,9 +32,10 @@ const (
 
 // The bounds of one import.
 const (
-	MaxFile   = 64 << 20  // bytes of a file: a YAML document takes several times its size in memory
-	MaxBody   = 32 << 20  // bytes of one body without its encoding
-	MaxBodies = 256 << 20 // bytes of all bodies of a file without their encodings
+	MaxFile    = 64 << 20  // bytes of a file: a YAML document takes several times its size in memory
+	MaxBody    = 32 << 20  // bytes of one body without its encoding
+	MaxEntries = 100_000   // of a file: the least of them takes some 5 KB in memory
+	MaxBodies  = 256 << 20 // bytes of all bodies of a file without their encodings
 )
 
 // A Format is how another tool writes.
@@ -181,8 +182,8 @@ func (b *batch) note(entry int, format string, args ...any) {
 // why.
 func (b *batch) add(entry int, e cassette.Episode) error {
 	const op = "importer.read"
-	if len(b.rec.Episodes) >= cassette.MaxEpisodes {
-		return fault.New(fault.TooLarge, op, "file %q has more than %d episodes", b.name, cassette.MaxEpisodes)
+	if len(b.rec.Episodes) >= MaxEntries {
+		return fault.New(fault.TooLarge, op, "file %q has more than %d entries", b.name, MaxEntries)
 	}
 	if e.Request.Method == "" {
 		e.Request.Method = "GET" // as net/http has it
