@@ -107,7 +107,12 @@ func (r *Redactor) URL(raw string) string {
 func (r *Redactor) maskParts(url string) string {
 	const ends = "/?&="
 	var out strings.Builder
-	for rest := url; rest != ""; {
+	head := 0 // the host is no secret, and is long
+	if i := strings.Index(url, "://"); i >= 0 {
+		head = i + 3 + max(0, strings.IndexByte(url[i+3:], '/'))
+	}
+	out.WriteString(url[:head])
+	for rest := url[head:]; rest != ""; {
 		n := strings.IndexAny(rest, ends)
 		if n < 0 {
 			n = len(rest)
