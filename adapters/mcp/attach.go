@@ -181,7 +181,11 @@ func (c *Attached) request(ctx context.Context, method string, params, result an
 			}
 		case string(m.ID) != id: // of a call that is over
 		case m.Error != nil:
-			return fault.New(CodeAttach, op, "%s: %s (%d)", method, clip(m.Error.Message, maxValue), m.Error.Code)
+			err := fault.New(CodeAttach, op, "%s: %s (%d)", method, clip(m.Error.Message, maxValue), m.Error.Code)
+			if method == "tools/call" { // what is wrong in a known tool's input is a result
+				return err.WithHint("see the tools that there are: soundstage tool ls")
+			}
+			return err
 		default:
 			if err := json.Unmarshal(m.Result, result); err != nil {
 				return fault.Wrap(err, CodeAttach, op, "the answer to %s", method)

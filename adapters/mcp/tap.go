@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strings"
 	"sync"
 	"time"
 
@@ -113,9 +114,9 @@ func (t *Tap) describe(mark string, line []byte, size int) string {
 	switch {
 	case m.Method != "" && len(m.ID) > 0:
 		t.remember(mark+string(m.ID), m.Method)
-		return fmt.Sprintf("%s #%s %s", m.Method, m.ID, t.o.Mask(m.Params))
+		return strings.TrimSpace(fmt.Sprintf("%s #%s %s", m.Method, m.ID, t.o.Mask(m.Params)))
 	case m.Method != "":
-		return fmt.Sprintf("%s %s", m.Method, t.o.Mask(m.Params))
+		return strings.TrimSpace(m.Method + " " + string(t.o.Mask(m.Params)))
 	case m.Error != nil:
 		return fmt.Sprintf("#%s %s failed: %d %s", m.ID, t.recall(mark, m.ID), m.Error.Code, t.o.Mask([]byte(m.Error.Message)))
 	}

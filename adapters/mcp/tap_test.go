@@ -25,14 +25,14 @@ func TestTapLines(t *testing.T) {
 		},
 		"an error": {
 			`{"id":"a","method":"ping"}` + "\n", `{"id":"a","error":{"code":-32601,"message":"no q8w7e6r5t4y3"}}` + "\n",
-			"→ ping #\"a\" \n← #\"a\" ping failed: -32601 no {{secret:SOME_TOKEN}}\n",
+			"→ ping #\"a\"\n← #\"a\" ping failed: -32601 no {{secret:SOME_TOKEN}}\n",
 		},
-		"the server asks":    {"", `{"id":1,"method":"roots/list"}` + "\n", "← roots/list #1 \n"},
+		"the server asks":    {"", `{"id":1,"method":"roots/list"}` + "\n", "← roots/list #1\n"},
 		"nobody asked":       {"", `{"id":9,"result":{}}` + "\n", "← #9 (no request that was seen), 20 bytes: {}\n"},
 		"no message":         {"", "warming up q8w7e6r5t4y3\x1b[2J\r\n\n", "← no message: warming up {{secret:SOME_TOKEN}}\\u001b[2J\n"},
 		"not whole":          {"{\"id\":1,", "", ""},
-		"a line of its own":  {`{"method":"a\nb"}` + "\n", "", "→ a⏎b \n"},
-		"numbers that cross": {`{"id":1,"method":"a"}` + "\n", `{"id":1,"method":"b"}` + "\n" + `{"id":1,"result":1}` + "\n", "→ a #1 \n← b #1 \n← #1 a, 19 bytes: 1\n"},
+		"a line of its own":  {`{"method":"a\nb"}` + "\n", "", "→ a⏎b\n"},
+		"numbers that cross": {`{"id":1,"method":"a"}` + "\n", `{"id":1,"method":"b"}` + "\n" + `{"id":1,"result":1}` + "\n", "→ a #1\n← b #1\n← #1 a, 19 bytes: 1\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var log bytes.Buffer

@@ -49,7 +49,8 @@ func Open(ctx context.Context, o PipeOptions) (*Pipe, error) {
 	p := &Pipe{cmd: exec.CommandContext(ctx, o.Command.Args[0], o.Command.Args[1:]...), clock: o.Clock, ctx: context.WithoutCancel(ctx)}
 	p.cmd.Dir, p.cmd.Env, p.cmd.Stderr, p.cmd.WaitDelay = o.Dir, environment(o.Command.Env), o.Stderr, grace
 	if err := p.start(); err != nil {
-		return nil, fault.Wrap(err, CodeStart, op, "program %q in folder %q", o.Command.Args[0], o.Dir)
+		return nil, fault.Wrap(err, CodeStart, op, "program %q in folder %q", o.Command.Args[0], o.Dir).
+			WithHint("check that the program is installed and in PATH, and that the folder is there")
 	}
 	return p, nil
 }

@@ -40,7 +40,7 @@ func (o Options) Listen(ctx context.Context, address string) (net.Listener, erro
 	}
 	if o.Token == "" && !o.Checked && !Loopback(host) {
 		return nil, fault.New(CodeListen, op, "address %q is reached by other machines, and there is no token", address).
-			WithHint("listen on 127.0.0.1, or set a token")
+			WithHint("listen on 127.0.0.1, or set a token (--token-env)")
 	}
 	l, err := (&net.ListenConfig{}).Listen(context.WithoutCancel(ctx), "tcp", address) // a signal that came before ends Serve
 	if err != nil {

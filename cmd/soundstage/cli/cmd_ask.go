@@ -54,7 +54,7 @@ func (a *app) cmdAsk() *cobra.Command {
 takes your answer. A yes runs nothing here: the agent makes its call again, and it runs then,
 if what you saw is still what would happen. A question waits for an hour, and ends with its
 session. Do not give an agent that has a shell the right to this command.`,
-		Example: "  soundstage ask ls\n  soundstage ask show q-0001\n  soundstage ask allow q-0001",
+		Example: "  soundstage ask ls\n  soundstage ask show q-…\n  soundstage ask allow q-…",
 		Args:    cobra.NoArgs,
 		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
@@ -91,7 +91,7 @@ func (a *app) cmdAskLs() *cobra.Command {
 func (a *app) cmdAskShow() *cobra.Command {
 	return &cobra.Command{
 		Use: "show ID", Short: "Print one question: target, before and after", Args: cobra.ExactArgs(1),
-		Example: "  soundstage ask show q-0001",
+		Example: "  soundstage ask show q-…",
 		RunE: func(c *cobra.Command, args []string) error {
 			return a.withStore(c.Context(), func(ctx context.Context, h *house) error {
 				q, err := h.desk().Get(ctx, args[0])
@@ -108,7 +108,7 @@ func (a *app) cmdAskAllow() *cobra.Command {
 	var whole bool
 	c := &cobra.Command{
 		Use: "allow ID", Short: "Say yes to one call", Args: cobra.ExactArgs(1),
-		Example: "  soundstage ask allow q-0001\n  soundstage ask allow --session q-0001",
+		Example: "  soundstage ask allow q-…\n  soundstage ask allow --session q-…",
 		RunE: func(c *cobra.Command, args []string) error {
 			answer := gate.Answer{Choice: gate.Once, By: gate.Person}
 			if whole {
@@ -125,7 +125,7 @@ func (a *app) cmdAskDeny() *cobra.Command {
 	var note string
 	c := &cobra.Command{
 		Use: "deny ID", Short: "Say no to one call", Args: cobra.ExactArgs(1),
-		Example: "  soundstage ask deny q-0001\n  soundstage ask deny q-0001 --note 'keep her name'",
+		Example: "  soundstage ask deny q-…\n  soundstage ask deny q-… --note 'keep her name'",
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(note) > maxNote {
 				return fault.New(fault.Invalid, "ask.deny", "the note has %d bytes, and %d is the most", len(note), maxNote)
@@ -193,6 +193,10 @@ func standing(r askRow) string {
 }
 
 func writeQuestions(w io.Writer, out askList) {
+	if len(out.Questions) == 0 {
+		fmt.Fprintln(w, "no questions wait")
+		return
+	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "ID\tTOOL\tASKED BY\tSESSION\tSTATE\tQUESTION")
 	for _, r := range out.Questions {

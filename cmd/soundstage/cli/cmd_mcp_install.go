@@ -31,7 +31,7 @@ type installFlags struct {
 }
 
 func (f *installFlags) register(set *pflag.FlagSet) {
-	set.StringVar(&f.scope, "scope", string(clientfile.User), "whose sessions see it: `user`, or project for those in this folder")
+	set.StringVar(&f.scope, "scope", string(clientfile.User), "whose sessions see it, the `scope`: user, or project for those in this folder")
 	set.StringVar(&f.name, "name", "soundstage", "what the client calls the server")
 }
 

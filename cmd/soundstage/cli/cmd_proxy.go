@@ -150,7 +150,7 @@ func (a *app) proxyDone(s *seam.Seam, owned bool, out proxyEvent, f proxyFlags, 
 	unused := len(out.Unused) > 0 && !f.allowUnused && s.Mode() == seam.Replay
 	if a.json || err == nil && !unused {
 		if perr := a.print(out, func(w io.Writer) {
-			fmt.Fprintf(w, "# %s, %s missed\n", count(out.Calls, "request"), count(out.Misses, "request"))
+			fmt.Fprintf(w, "# %s, %d missed\n", count(out.Calls, "request"), out.Misses)
 		}); err == nil {
 			err = perr
 		}

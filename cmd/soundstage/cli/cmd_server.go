@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -334,6 +335,15 @@ finds in schemas is for information: they reach the model as they are.`,
 	}
 }
 
+// tested is err with a next step: a turn's is this command, which was just run.
+func tested(name string, err error) error {
+	var e *fault.Error
+	if !errors.As(err, &e) || !strings.Contains(e.Hint, "soundstage server test") {
+		return err
+	}
+	return e.WithHint("look at the entry: soundstage server show %s; change it: soundstage server add %s --replace …", name, name)
+}
+
 func (a *app) testServer(ctx context.Context, name string) error {
 	e, err := a.server(name)
 	if err != nil {
@@ -362,7 +372,7 @@ func (a *app) testServer(ctx context.Context, name string) error {
 		if said := strings.TrimSpace(state.Stderr); said != "" && !a.json {
 			fmt.Fprintf(a.doors.Stderr, "%s\n", a.redactor("").MaskString(said))
 		}
-		return state.Err
+		return tested(name, state.Err)
 	}
 	out := serverTested{Name: name, Tools: []serverTool{}, Dropped: []string{}}
 	for _, t := range joined.Tools {

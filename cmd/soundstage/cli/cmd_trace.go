@@ -33,14 +33,14 @@ func (a *app) cmdTrace() *cobra.Command {
 	c := &cobra.Command{
 		Use:     "trace",
 		Short:   "Show what happened in a session, and make a scenario of it",
-		Example: "  soundstage trace show\n  soundstage trace show s-0001 --json",
+		Example: "  soundstage trace show\n  soundstage trace show s-… --json",
 		Args:    cobra.NoArgs,
 		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.AddCommand(&cobra.Command{
 		Use:     "show [SESSION]",
 		Short:   "Print a session's events (default: the last one's)",
-		Example: "  soundstage trace show\n  soundstage trace show s-0001 --json",
+		Example: "  soundstage trace show\n  soundstage trace show s-… --json",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			h, err := a.open(c.Context())

@@ -44,7 +44,7 @@ session's own recording. It runs the scenario first, and writes nothing unless i
 A session that was live and not recorded has no answers to replay: the model's words are
 taken from the trace, a script says them, and the cassette tells that it is scripted.
 TRACE is a session of this studio, or the file of its trace.`,
-		Example: "  soundstage trace to-scenario s-0001 -o content/rename-again\n  soundstage test content/rename-again",
+		Example: "  soundstage trace to-scenario s-… -o content/rename-again\n  soundstage test content/rename-again",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			return a.traceScenario(c.Context(), args[0], out)

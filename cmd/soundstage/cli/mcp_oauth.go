@@ -28,7 +28,8 @@ func (a *app) oauth(h *house, name string) (*endpoint.OAuth, error) {
 	const op = "mcp.oauth"
 	f, err := os.Open(a.path(name))
 	if err != nil {
-		return nil, fault.Wrap(err, endpoint.CodeOAuth, op, "open %q", name)
+		return nil, fault.New(endpoint.CodeOAuth, op, "cannot read %q: %v", name, reasonOf(err)).
+			WithHint("name a file with the keys resource, issuer, keys and scopes (docs/howto/serve-mcp-over-http.md)")
 	}
 	defer f.Close() //nolint:errcheck // only read
 	raw, err := io.ReadAll(io.LimitReader(f, maxConfig+1))
