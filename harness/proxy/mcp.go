@@ -88,6 +88,11 @@ func (f *mcpFace) post(ctx context.Context, w http.ResponseWriter, r *http.Reque
 		rpcError(w, http.StatusBadRequest, nil, fault.Wrap(err, fault.Invalid, "proxy.mcp", "the body is not one JSON-RPC message"))
 		return
 	}
+	id, ferr := idOf(m.ID)
+	if ferr != nil {
+		rpcError(w, http.StatusBadRequest, nil, ferr)
+		return
+	}
 	s, done, ferr := f.session(ctx, w, r, name, m)
 	if ferr != nil {
 		status := http.StatusBadRequest
@@ -106,13 +111,34 @@ func (f *mcpFace) post(ctx context.Context, w http.ResponseWriter, r *http.Reque
 		w.WriteHeader(http.StatusAccepted)
 		return
 	}
-	wait := s.expect(string(m.ID))
+	wait := s.expect(id)
 	defer s.forget(wait)
 	if err := s.conn.Write(ctx, body); err != nil {
 		rpcError(w, http.StatusOK, m.ID, asFault(err))
 		return
 	}
-	s.answer(ctx, w, wait)
+	s.answer(ctx, w, wait, m.ID)
+}
+
+// maxID is the largest whole number that every reader of JSON takes as it is.
+const maxID = 1 << 53
+
+// idOf is an id without the ways of spelling it: whoever it passes through on its way may
+// spell it anew, and an answer that is not known again is waited for for ever. It is ""
+// where there is none.
+func idOf(raw json.RawMessage) (string, *fault.Error) {
+	if raw == nil {
+		return "", nil
+	}
+	var text string
+	if raw[0] == '"' && json.Unmarshal(raw, &text) == nil {
+		return "text " + text, nil
+	}
+	if n, err := strconv.ParseInt(string(raw), 10, 64); err == nil && n <= maxID && n >= -maxID && strconv.FormatInt(n, 10) == string(raw) {
+		return string(raw), nil
+	}
+	return "", fault.New(fault.Invalid, "proxy.mcp", "the id %.80q is neither a text nor a whole number up to 2^53", raw).
+		WithHint("count requests from 1")
 }
 
 // session is the connection of a request, and what ends it with the request.
@@ -279,10 +305,11 @@ func (s *mcpSession) read(ctx context.Context) {
 func (s *mcpSession) dispatch(b []byte) {
 	var m envelope
 	_ = json.Unmarshal(b, &m) // the door gives none that is not
+	id, _ := idOf(m.ID)       // one that no request can have is nobody's
 	s.mu.Lock()
 	at := -1
 	if m.Method == "" {
-		at = slices.IndexFunc(s.waits, func(w *mcpWait) bool { return w.id != "" && w.id == string(m.ID) })
+		at = slices.IndexFunc(s.waits, func(w *mcpWait) bool { return w.id != "" && w.id == id })
 	} else if len(s.waits) > 0 {
 		at = 0
 	}
@@ -324,7 +351,7 @@ func (s *mcpSession) forget(w *mcpWait) {
 
 // answer sends what comes for a request: alone it is JSON, else a stream that ends with
 // the answer.
-func (s *mcpSession) answer(ctx context.Context, w http.ResponseWriter, wait *mcpWait) {
+func (s *mcpSession) answer(ctx context.Context, w http.ResponseWriter, wait *mcpWait, asked json.RawMessage) {
 	events := eventWriter{w: w}
 	for {
 		b, ok := s.next(ctx, wait)
@@ -332,7 +359,10 @@ func (s *mcpSession) answer(ctx context.Context, w http.ResponseWriter, wait *mc
 			break
 		}
 		var m envelope
-		last := json.Unmarshal(b, &m) == nil && m.Method == "" && string(m.ID) == wait.id
+		last := json.Unmarshal(b, &m) == nil && m.Method == ""
+		if id, _ := idOf(m.ID); id != wait.id {
+			last = false
+		}
 		if last && !events.begun {
 			w.Header().Set("Content-Type", "application/json")
 			_, _ = w.Write(b) // the client left
@@ -344,7 +374,7 @@ func (s *mcpSession) answer(ctx context.Context, w http.ResponseWriter, wait *mc
 		}
 	}
 	if !events.begun {
-		rpcError(w, http.StatusOK, json.RawMessage(wait.id), fault.New(CodeUpstream, "proxy.mcp", "the server of %q ended without an answer", s.server))
+		rpcError(w, http.StatusOK, asked, fault.New(CodeUpstream, "proxy.mcp", "the server of %q ended without an answer", s.server))
 	}
 }
 

@@ -122,6 +122,42 @@ func TestMCP(t *testing.T) {
 	end()
 }
 
+// A respeller is a server that decodes ids and writes them in its own way, as most do.
+type respeller struct{ *toolbox }
+
+func (r respeller) Write(ctx context.Context, message []byte) error {
+	var m map[string]any
+	if err := json.Unmarshal(message, &m); err != nil {
+		return err
+	}
+	again, err := json.Marshal(m)
+	if err != nil {
+		return err
+	}
+	return r.toolbox.Write(ctx, again)
+}
+
+// An id that is spelled in an odd way finds its answer, or is refused at once: nobody
+// waits for an answer that is not known again.
+func TestMCPOddIDs(t *testing.T) {
+	p := proxy.New(proxy.Options{Seam: open(t, options(t, roundTrip(nil))), MCP: func(string, http.Header) seam.Dial {
+		return func(context.Context) (seam.MCPConn, error) {
+			return respeller{&toolbox{out: make(chan []byte, 100), done: make(chan struct{})}}, nil
+		}
+	}})
+	defer p.Close()
+	rt := upstream.NewTransport(p)
+	for id, answered := range map[string]bool{
+		`1`: true, `"1"`: true, `"\u0061\/"`: true, `""`: true, `-3`: true, `9007199254740992`: true,
+		`9007199254740993`: false, `1.5`: false, `1e3`: false, `1.0`: false, `-0`: false, `null`: false, `true`: false, `[1]`: false,
+	} {
+		res, body := post(t, rt, address+"/mcp/toolbox", `{"jsonrpc":"2.0","id":`+id+`,"method":"tools/list","params":{}}`)
+		if strings.Contains(body, `"result"`) != answered || answered != (res.StatusCode == http.StatusOK) {
+			t.Errorf("id %s: %d %s", id, res.StatusCode, body)
+		}
+	}
+}
+
 func TestMCPRefuses(t *testing.T) {
 	s := open(t, options(t, roundTrip(nil)))
 	rt := through(s)

@@ -51,6 +51,11 @@ func parseMessage(b []byte) (*message, error) {
 	if string(m.ID) == "null" { // of an answer to what could not be read
 		m.ID = nil
 	}
+	if m.ID != nil && m.ID.Kind() == '"' { // whoever it passes through may spell it anew
+		if text, err := jsontext.AppendUnquote(nil, m.ID); err == nil {
+			m.ID = textID(string(text))
+		}
+	}
 	if string(m.Error) == "null" {
 		m.Error = nil
 	}
