@@ -248,7 +248,7 @@ func (c *Catalog) unknown(ref string) error {
 	err := fault.New(port.CodeUnknown, "model.find", "there is no model %q", shown)
 	near := c.near(shown)
 	if len(near) == 0 {
-		return err.WithHint("name a model as provider/model")
+		return err.WithHint("name a model that the provider has as provider/model, like anthropic/claude-sonnet-4-5")
 	}
 	return err.WithHint("did you mean %s?", strings.Join(near, ", "))
 }

@@ -107,7 +107,8 @@ func Load(path string) (*Script, error) {
 	const op = "upstream.load"
 	st, err := os.Stat(path)
 	if err != nil {
-		return nil, fault.Wrap(err, fault.NotFound, op, "no script %q", path)
+		return nil, fault.Wrap(err, fault.NotFound, op, "no script %q", path).
+			WithHint("check the name; a relative one begins in the folder that you are in")
 	}
 	if !st.Mode().IsRegular() { // a named pipe would be waited for
 		return nil, fault.New(fault.Invalid, op, "script %q is not a file", path)

@@ -48,7 +48,7 @@ cost: they came from a recording or a script. Reserved is set aside for requests
 		Args:    cobra.NoArgs,
 		RunE:    func(c *cobra.Command, _ []string) error { return a.ledger(c.Context(), by) },
 	}
-	c.Flags().StringVar(&by, "by", ledger.BySession, "the `sum` of each: session, day or model")
+	c.Flags().StringVar(&by, "by", ledger.BySession, "a row for each `unit`: session, day or model")
 	return c
 }
 

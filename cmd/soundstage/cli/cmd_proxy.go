@@ -151,6 +151,9 @@ func (a *app) proxyDone(s *seam.Seam, owned bool, out proxyEvent, f proxyFlags, 
 	if a.json || err == nil && !unused {
 		if perr := a.print(out, func(w io.Writer) {
 			fmt.Fprintf(w, "# %s, %d missed\n", count(out.Calls, "request"), out.Misses)
+			if s.Mode() == seam.Record && out.Calls == 0 { // the next recording would be refused
+				fmt.Fprintf(w, "# nothing was recorded: remove the empty cassette %s before you record again\n", f.cassette)
+			}
 		}); err == nil {
 			err = perr
 		}
