@@ -222,12 +222,39 @@ func eachNamed(b []byte, f func(namedValue)) {
 		if name == nil || at < done {
 			continue
 		}
+		if !mayBeNamed(name) {
+			continue
+		}
 		folded := fold(&buf, name)
 		if len(folded) == 0 || !isNamed(folded) {
 			continue
 		}
 		done = valuesAfter(b, at+1, namedValue{name: string(folded), depth: depth}, f)
 	}
+}
+
+// nameTails are the last two letters of all names and ends of names that isNamed knows.
+var nameTails = func() (t [26][26]bool) {
+	for n := range anyNames {
+		t[n[len(n)-2]-'a'][n[len(n)-1]-'a'] = true
+	}
+	for _, n := range nameEnds {
+		t[n[len(n)-2]-'a'][n[len(n)-1]-'a'] = true
+	}
+	return t
+}()
+
+// mayBeNamed rules out most names before they are folded, by their last two letters. What
+// ends in anything else than letters is for isNamed to say.
+func mayBeNamed(name []byte) bool {
+	if len(name) < 2 {
+		return false // no known name is that short
+	}
+	a, z := name[len(name)-2]|0x20, name[len(name)-1]|0x20
+	if a < 'a' || a > 'z' || z < 'a' || z > 'z' {
+		return true
+	}
+	return nameTails[a-'a'][z-'a']
 }
 
 // isNamed reports a name that may hold a credential.
