@@ -42,14 +42,6 @@ var strictOptions = []jsontext.Options{
 	jsontext.ReorderRawObjects(true),
 }
 
-// formatOptions is strictOptions without what sortNames does in a third of the time:
-// it sorts names, and so meets those that are there twice.
-var formatOptions = []jsontext.Options{
-	jsontext.CanonicalizeRawInts(false),
-	jsontext.CanonicalizeRawFloats(false),
-	jsontext.AllowDuplicateNames(true),
-}
-
 // JSON returns the canonical form of raw, which it does not change: names sorted
 // (by UTF-16 code unit, as RFC 8785 does), no spaces, strings escaped as little
 // as possible, numbers as written. Equal values give equal bytes, and a
@@ -66,11 +58,10 @@ func Append(dst, raw []byte) ([]byte, error) {
 	if len(raw) > MaxBytes {
 		return nil, fault.New(CodeSize, op, "text of %d bytes is longer than %d", len(raw), MaxBytes)
 	}
-	v, err := jsontext.AppendFormat(dst, raw, formatOptions...)
-	if err == nil && sortNames(v[len(dst):]) {
+	if v, ok := write(dst, raw); ok {
 		return v, nil
 	}
-	v, err = jsontext.AppendFormat(dst, raw, strictOptions...) // names the place
+	v, err := jsontext.AppendFormat(dst, raw, strictOptions...)
 	if err != nil {
 		return nil, badJSON(op, err)
 	}

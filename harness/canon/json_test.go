@@ -114,6 +114,9 @@ func FuzzJSON(f *testing.F) {
 			if c := fault.CodeOf(err); c != canon.CodeJSON && c != canon.CodeDepth {
 				t.Fatalf("code %q for %q: %v", c, raw, err)
 			}
+			if own, err := libraryForm(raw); err == nil {
+				t.Fatalf("refused %q, of which the parser makes %q", raw, own)
+			}
 			return
 		}
 		two, err := canon.JSON(one)
@@ -135,11 +138,15 @@ func FuzzJSON(f *testing.F) {
 // parsersOwn is the canonical form that the parser makes when it sorts.
 func parsersOwn(t *testing.T, raw []byte) []byte {
 	t.Helper()
-	out, err := jsontext.AppendFormat(nil, raw, jsontext.CanonicalizeRawInts(false), jsontext.CanonicalizeRawFloats(false), jsontext.ReorderRawObjects(true))
+	out, err := libraryForm(raw)
 	if err != nil {
 		t.Fatalf("%q: %v", raw, err)
 	}
 	return out
+}
+
+func libraryForm(raw []byte) ([]byte, error) {
+	return jsontext.AppendFormat(nil, raw, jsontext.CanonicalizeRawInts(false), jsontext.CanonicalizeRawFloats(false), jsontext.ReorderRawObjects(true))
 }
 
 // The order of names is that of UTF-16 code units, at any length and with any escapes.

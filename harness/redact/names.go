@@ -218,11 +218,11 @@ func eachNamed(b []byte, f func(namedValue)) {
 			done = to
 			continue
 		}
-		name, depth := nameBefore(b, at)
-		if name == nil || at < done {
-			continue
+		if at >= 3 && b[at-1] == '"' && !mayBeNamed(b[at-3:at-1]) {
+			continue // before the name is looked for
 		}
-		if !mayBeNamed(name) {
+		name, depth := nameBefore(b, at)
+		if name == nil || at < done || !mayBeNamed(name) {
 			continue
 		}
 		folded := fold(&buf, name)

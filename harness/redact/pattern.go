@@ -62,34 +62,26 @@ type prefix struct {
 	pattern *pattern
 }
 
-// neighbours says which bytes stand beside an anchor in some prefix: before it in a
-// prefix that does not begin with it, else behind it.
-type neighbours struct{ before, behind [256]bool }
+// A byAnchor has the prefixes of one anchor by the byte beside it: before it in a prefix
+// that does not begin with it, else behind it. No prefix is its anchor alone, and most
+// anchors in a text have a neighbour for which there is no prefix.
+type byAnchor struct{ before, behind [256][]prefix }
 
 // prefixTable is anchor byte to prefixes.
-var prefixTable = func() (t [256][]prefix) {
+var prefixTable = func() (t [256]*byAnchor) {
 	for i := range patterns {
 		for _, text := range patterns[i].prefixes {
 			at := strings.IndexAny(text, anchors)
-			t[text[at]] = append(t[text[at]], prefix{text: text, before: at, pattern: &patterns[i]})
-		}
-	}
-	return t
-}()
-
-// neighbourTable is anchor byte to neighbours; no prefix is its anchor alone. Most
-// anchors in a text are ruled out here.
-var neighbourTable = func() (t [256]*neighbours) {
-	for c, list := range prefixTable {
-		if len(list) == 0 {
-			continue
-		}
-		t[c] = &neighbours{}
-		for _, p := range list {
-			if p.before > 0 {
-				t[c].before[p.text[p.before-1]] = true
+			if t[text[at]] == nil {
+				t[text[at]] = &byAnchor{}
+			}
+			p := prefix{text: text, before: at, pattern: &patterns[i]}
+			if at > 0 {
+				list := &t[text[at]].before[text[at-1]]
+				*list = append(*list, p)
 			} else {
-				t[c].behind[p.text[1]] = true
+				list := &t[text[at]].behind[text[1]]
+				*list = append(*list, p)
 			}
 		}
 	}
@@ -99,7 +91,9 @@ var neighbourTable = func() (t [256]*neighbours) {
 // anchorTable says which bytes prefixTable has: 1 or 0.
 var anchorTable = func() (t [256]uint8) {
 	for c := range t {
-		t[c] = uint8(min(1, len(prefixTable[c])))
+		if prefixTable[c] != nil {
+			t[c] = 1
+		}
 	}
 	return t
 }()
@@ -117,22 +111,37 @@ func maskPatterns(b []byte, edits *[]Edit) []byte {
 func eachPattern(b []byte, f func(from, to int, rule string)) {
 	done := 0
 	for i := nextAnchor(b, 0); i < len(b); i = nextAnchor(b, max(i+1, done)) {
-		c := b[i]
-		if n := neighbourTable[c]; (i == 0 || !n.before[b[i-1]]) && (i+1 == len(b) || !n.behind[b[i+1]]) {
-			continue
+		list := prefixTable[b[i]]
+		var near [2][]prefix
+		if i > 0 {
+			near[0] = list.before[b[i-1]]
 		}
-		for _, p := range prefixTable[c] {
-			at := i - p.before
-			if at < done || !hasPrefix(b, at, p.text) || !p.pattern.inside && !startsWord(b, at) {
-				continue
-			}
-			if from, to := p.pattern.accept(b, at); from >= done {
-				f(from, to, p.pattern.rule)
+		if i+1 < len(b) {
+			near[1] = list.behind[b[i+1]]
+		}
+		for _, prefixes := range near {
+			if from, to, rule := keyAt(b, i, done, prefixes); from >= 0 {
+				f(from, to, rule)
 				done = to
 				break
 			}
 		}
 	}
+}
+
+// keyAt is the key whose prefix, one of these, has its anchor at b[i], if it begins at
+// or after b[done]; from < 0: there is none.
+func keyAt(b []byte, i, done int, prefixes []prefix) (from, to int, rule string) {
+	for _, p := range prefixes {
+		at := i - p.before
+		if at < done || !hasPrefix(b, at, p.text) || !p.pattern.inside && !startsWord(b, at) {
+			continue
+		}
+		if from, to := p.pattern.accept(b, at); from >= done {
+			return from, to, p.pattern.rule
+		}
+	}
+	return -1, 0, ""
 }
 
 // nextAnchor is where the next anchor stands, or len(b). It looks at eight bytes at
