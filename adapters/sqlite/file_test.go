@@ -12,6 +12,7 @@ import (
 	"github.com/soundstage-dev/soundstage/adapters/sqlite"
 	"github.com/soundstage-dev/soundstage/harness/fault"
 	"github.com/soundstage-dev/soundstage/runtime/draft"
+	"github.com/soundstage-dev/soundstage/runtime/drawer"
 	"github.com/soundstage-dev/soundstage/runtime/ledger"
 	"github.com/soundstage-dev/soundstage/runtime/store"
 )
@@ -122,7 +123,7 @@ func TestRefusesWhatIsNotItsOwn(t *testing.T) {
 			if err := st.Close(); err != nil {
 				t.Fatal(err)
 			}
-			raw(t, path, "PRAGMA user_version=3")
+			raw(t, path, "PRAGMA user_version=4")
 		}, store.CodeNewer},
 		{"another program's", func(t *testing.T, path string) { raw(t, path, "CREATE TABLE x (a)") }, store.CodeDamaged},
 		{"another program's, empty", func(t *testing.T, path string) { raw(t, path, "PRAGMA application_id=7") }, store.CodeDamaged},
@@ -251,10 +252,13 @@ func TestAnOlderStoreIsBroughtUp(t *testing.T) {
 	if err := st.Close(); err != nil {
 		t.Fatal(err)
 	}
-	raw(t, path, "DROP TABLE questions; PRAGMA user_version=1")
+	raw(t, path, "DROP TABLE questions; DROP TABLE entries; PRAGMA user_version=1")
 	st = open(t, path)
 	if list, err := st.ListQuestions(t.Context(), true); err != nil || len(list) != 0 {
 		t.Fatalf("%d questions, %v", len(list), err)
+	}
+	if list, err := st.ListEntries(t.Context(), drawer.Collections); err != nil || len(list) != 0 {
+		t.Fatalf("%d entries, %v", len(list), err)
 	}
 	if got, err := st.Get(t.Context(), p.Ref, 0); err != nil || !bytes.Equal(got.Body, p.Body) {
 		t.Errorf("the piece is %s, %v", got.Body, err)

@@ -6,6 +6,7 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"strings"
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
@@ -22,9 +23,14 @@ var schema string
 //go:embed schema_2.sql
 var schema2 string
 
+// schema3 makes version 3 of version 2.
+//
+//go:embed schema_3.sql
+var schema3 string
+
 const (
 	// schemaVersion is what this package writes, in PRAGMA user_version.
-	schemaVersion = 2
+	schemaVersion = 3
 	// applicationID marks a SQLite file as a studio of ours: "SnSt".
 	applicationID = 0x536e5374
 )
@@ -74,10 +80,7 @@ func (s *Store) create(ctx context.Context, tx *sql.Tx) error {
 	if err != nil {
 		return err
 	}
-	missing := schema2
-	if version == 0 {
-		missing = schema + schema2
-	}
+	missing := strings.Join([]string{schema, schema2, schema3}[version:], "")
 	_, err = tx.ExecContext(ctx, missing+fmt.Sprintf("PRAGMA application_id=%d; PRAGMA user_version=%d;", applicationID, schemaVersion))
 	return err
 }

@@ -1,5 +1,5 @@
--- Version 2: schema_2.sql follows. A piece's head says which revision is current; a revision never changes
--- once it is written. Small columns come first: a list reads no body.
+-- Version 3: schema_2.sql and schema_3.sql follow. A piece's head says which revision is current; a revision
+-- never changes once it is written. Small columns come first: a list reads no body.
 CREATE TABLE heads (
   kind     TEXT NOT NULL,
   id       TEXT NOT NULL,

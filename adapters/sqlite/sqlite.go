@@ -1,8 +1,8 @@
-// Package sqlite keeps a studio in one SQLite file: pieces, drafts, ledger rows and the
-// questions of the gate.
+// Package sqlite keeps a studio in one SQLite file: pieces, drafts, ledger rows, the
+// questions of the gate, and what is kept beside the pieces.
 //
-// It is an adapter: it fills the ports store.Store, draft.Drafts, ledger.Rows and
-// question.Rows of the runtime, and is the only home of SQL and of the driver. The file is opened
+// It is an adapter: it fills the ports store.Store, draft.Drafts, ledger.Rows,
+// question.Rows and drawer.Rows of the runtime, and is the only home of SQL and of the driver. The file is opened
 // on first use, so that a program that only lists its tools never pays for it.
 // Several processes may use one file at once: every write is one immediate
 // transaction, in WAL mode with full synchronisation, so that nothing reported as
@@ -26,6 +26,7 @@ import (
 
 	"github.com/soundstage-dev/soundstage/harness/fault"
 	"github.com/soundstage-dev/soundstage/runtime/draft"
+	"github.com/soundstage-dev/soundstage/runtime/drawer"
 	"github.com/soundstage-dev/soundstage/runtime/ledger"
 	"github.com/soundstage-dev/soundstage/runtime/question"
 	"github.com/soundstage-dev/soundstage/runtime/store"
@@ -51,6 +52,7 @@ var (
 	_ draft.Drafts  = (*Store)(nil)
 	_ ledger.Rows   = (*Store)(nil)
 	_ question.Rows = (*Store)(nil)
+	_ drawer.Rows   = (*Store)(nil)
 )
 
 // Open names the file of a store. It touches no disk: the file is opened, and made

@@ -6,6 +6,7 @@ import (
 
 	"github.com/soundstage-dev/soundstage/adapters/sqlite"
 	"github.com/soundstage-dev/soundstage/runtime/draft"
+	"github.com/soundstage-dev/soundstage/runtime/drawer"
 	"github.com/soundstage-dev/soundstage/runtime/ledger"
 	"github.com/soundstage-dev/soundstage/runtime/ledger/ledgertest"
 	"github.com/soundstage-dev/soundstage/runtime/question"
@@ -36,6 +37,7 @@ func TestStore(t *testing.T) {
 func TestDrafts(t *testing.T) {
 	storetest.RunDrafts(t, func(t *testing.T) draft.Drafts { return fresh(t) })
 	storetest.RunQuestions(t, func(t *testing.T) question.Rows { return fresh(t) })
+	storetest.RunDrawers(t, func(t *testing.T) drawer.Rows { return fresh(t) })
 }
 
 func TestRows(t *testing.T) {

@@ -1,8 +1,8 @@
 // Package memory is a studio's store that lives as long as its value, for tests
 // and for sessions that keep nothing.
 //
-// It is part of the kernel and fills the ports store.Store, draft.Drafts and
-// question.Rows; it passes the same suites as the database. It writes no file, so nothing in it
+// It is part of the kernel and fills the ports store.Store, draft.Drafts,
+// question.Rows and drawer.Rows; it passes the same suites as the database. It writes no file, so nothing in it
 // survives a restart.
 package memory
 
@@ -15,6 +15,7 @@ import (
 	"sync"
 
 	"github.com/soundstage-dev/soundstage/runtime/draft"
+	"github.com/soundstage-dev/soundstage/runtime/drawer"
 	"github.com/soundstage-dev/soundstage/runtime/question"
 	"github.com/soundstage-dev/soundstage/runtime/store"
 )
@@ -25,6 +26,7 @@ type Store struct {
 	pieces    map[store.Ref][]entry
 	drafts    map[string][]byte // JSON, so that no caller shares a slice with us
 	questions map[string]asked
+	drawers   map[string]map[string]drawer.Entry
 }
 
 // An entry is one revision of a piece, or its removal.
@@ -38,11 +40,15 @@ var (
 	_ store.Store   = (*Store)(nil)
 	_ draft.Drafts  = (*Store)(nil)
 	_ question.Rows = (*Store)(nil)
+	_ drawer.Rows   = (*Store)(nil)
 )
 
 // New returns an empty store.
 func New() *Store {
-	return &Store{pieces: map[store.Ref][]entry{}, drafts: map[string][]byte{}, questions: map[string]asked{}}
+	return &Store{
+		pieces: map[store.Ref][]entry{}, drafts: map[string][]byte{}, questions: map[string]asked{},
+		drawers: map[string]map[string]drawer.Entry{},
+	}
 }
 
 // Get implements [store.Store].

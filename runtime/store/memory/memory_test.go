@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/soundstage-dev/soundstage/runtime/draft"
+	"github.com/soundstage-dev/soundstage/runtime/drawer"
 	"github.com/soundstage-dev/soundstage/runtime/question"
 	"github.com/soundstage-dev/soundstage/runtime/store"
 	"github.com/soundstage-dev/soundstage/runtime/store/memory"
@@ -17,4 +18,5 @@ func TestStore(t *testing.T) {
 func TestDrafts(t *testing.T) {
 	storetest.RunDrafts(t, func(*testing.T) draft.Drafts { return memory.New() })
 	storetest.RunQuestions(t, func(*testing.T) question.Rows { return memory.New() })
+	storetest.RunDrawers(t, func(*testing.T) drawer.Rows { return memory.New() })
 }
