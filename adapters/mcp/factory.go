@@ -24,6 +24,8 @@ type Options struct {
 	Version      string
 	Title        string
 	Instructions string // what a client's model is told of the server
+	// FullInstructions are those of a session with the full belt; "" are Instructions.
+	FullInstructions string
 	// Elsewhere says in one line where a person can do what a client could not ask
 	// about; nil where there is no such place.
 	Elsewhere func(tool string, input []byte) string
@@ -118,7 +120,7 @@ func (f *Factory) Open(session Session) *Server {
 // asked for, so that a client which lists the tools does not wait for it.
 func (s *Server) offers() *sdk.ServerOptions {
 	o := &sdk.ServerOptions{
-		Instructions: s.o.Instructions, Logger: s.o.Logger, SetCacheable: private,
+		Instructions: s.instructions(), Logger: s.o.Logger, SetCacheable: private,
 		GetSessionID: func() string { return s.session.Transport },
 		Capabilities: &sdk.ServerCapabilities{
 			Tools: &sdk.ToolCapabilities{ListChanged: !s.session.FullBelt},
@@ -135,4 +137,12 @@ func (s *Server) offers() *sdk.ServerOptions {
 		o.CompletionHandler = s.complete
 	}
 	return o
+}
+
+// instructions are what this session's client is told: they name the belt that it has.
+func (s *Server) instructions() string {
+	if s.session.FullBelt && s.o.FullInstructions != "" {
+		return s.o.FullInstructions
+	}
+	return s.o.Instructions
 }

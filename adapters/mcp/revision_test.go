@@ -165,6 +165,17 @@ func TestRevision20241105(t *testing.T) {
 	w.wants("a question without elicitation", w.ask(`31`, "tools/call", `"name":"change.apply","arguments":{"id":"d-0001"}`), `GATE_NOBODY`, `"isError":true`)
 }
 
+// The second one: batches, and no links yet.
+func TestRevision20250326(t *testing.T) {
+	s, _ := newFullStage(nil)
+	w := s.dial(t)
+	w.initialize("2025-03-26", `{}`, "2025-03-26")
+	w.tour("-32002")
+	w.find()
+	w.wants("a long result", w.ask(`30`, "tools/call", `"name":"studio.read","arguments":{"id":"long"}`), `r-1 holds`, `!resource_link`)
+	w.wants("a question without elicitation", w.ask(`31`, "tools/call", `"name":"change.apply","arguments":{"id":"d-0001"}`), `GATE_NOBODY`, `"isError":true`)
+}
+
 func TestRevision20250618(t *testing.T) {
 	s, _ := newFullStage(nil)
 	w := s.dial(t)

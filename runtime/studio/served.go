@@ -45,7 +45,7 @@ func Served(p Posture) string {
 	line(drafts && apply, "Draft, review, apply: when the draft is complete, call change.apply once with its id. "+asks(p.Mode))
 	line(drafts && !apply, "Nothing can be saved here: a person applies drafts elsewhere.")
 	line(!drafts && !apply, "This server is read-only: nothing can be changed through it.")
-	line(apply && p.Mode != trust.Full, "GATE_NOBODY means that nobody could be asked: the hint says where a person can do it. Tell your person, go on with something else, and call again only when they say so; never poll in a loop. A no is a no.")
+	line(apply && p.Mode != trust.Full, "GATE_PENDING and GATE_NOBODY mean that nobody could be asked here: the hint says where a person answers or does it. Tell your person, go on with something else, and call again only when they say so; never poll in a loop. A no is a no.")
 	line(apply, "Never say that something was saved or deleted unless a result says so. Change only what was asked for.")
 	line(has("result.query"), "A long result comes with a handle: result.query reads and searches it.")
 	line(true, "When a call fails, its code and hint say what to do next.")

@@ -77,10 +77,14 @@ func (a *app) serve(ctx context.Context, f mcpFlags) error {
 		return err
 	}
 	g := h.gate(registry, f.gateMode(h.cfg))
+	full := f.posture
+	full.belt = beltFull
 	factory := mcp.NewFactory(mcp.Options{
 		Registry: registry, Gate: g, Table: h.table, Clock: h.clock,
-		Name: "soundstage", Version: Version(), Title: "Soundstage studio", Instructions: f.instructions(registry, g.Mode(), seam.Mode(f.mode)),
-		Elsewhere: elsewhere, Questions: h.desk(), Where: where,
+		Name: "soundstage", Version: Version(), Title: "Soundstage studio",
+		Instructions:     f.instructions(registry, g.Mode(), seam.Mode(f.mode)),
+		FullInstructions: full.instructions(registry, g.Mode(), seam.Mode(f.mode)),
+		Elsewhere:        elsewhere, Questions: h.desk(), Where: where,
 		Resources: h.resources(registry), Results: h.results, Prompts: studio.Prompts(registry),
 	})
 	opened := trace.SessionOpened{Skin: "mcp", Mode: f.mode, Gate: string(g.Mode()), Origin: "user", ReadOnly: f.readOnly}

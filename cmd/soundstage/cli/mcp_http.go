@@ -53,7 +53,7 @@ func (f *httpFlags) check(set *pflag.FlagSet) error {
 	const op = "mcp.http"
 	switch {
 	case f.on && set.Changed("record"):
-		return fault.New(fault.Invalid, op, "--record keeps one session, and --http serves many").WithHint("record a client on stdio")
+		return fault.New(fault.Invalid, op, "--record keeps one session, and --http serves many").WithHint("record a client on stdio, or put soundstage proxy in front (docs/reference/mcp.md)")
 	case !f.on:
 		for _, name := range []string{"listen", "token-env", "allow-host", "allow-origin", "oauth", "max-sessions", "rate"} {
 			if set.Changed(name) {

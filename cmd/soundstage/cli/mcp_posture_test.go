@@ -11,6 +11,7 @@ import (
 
 	"github.com/soundstage-dev/soundstage/harness/clock"
 	"github.com/soundstage-dev/soundstage/harness/fault"
+	"github.com/soundstage-dev/soundstage/harness/snapshot"
 	"github.com/soundstage-dev/soundstage/runtime/studio"
 	"github.com/soundstage-dev/soundstage/runtime/tool"
 	"github.com/soundstage-dev/soundstage/runtime/trust"
@@ -176,4 +177,27 @@ func TestInstructionsNameThePosture(t *testing.T) {
 			}
 		}
 	}
+}
+
+// The instructions of each posture, word for word.
+func TestInstructions(t *testing.T) {
+	h, err := (&app{doors: Doors{Dir: t.TempDir(), Clock: clock.NewFixed(clock.Epoch)}}).bare(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.close()
+	var b strings.Builder
+	for _, p := range []posture{
+		{belt: beltDirect}, {belt: beltFull}, {belt: beltDirect, readOnly: true}, {belt: beltFull, readOnly: true},
+	} {
+		r, err := p.registry(h)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, mode := range trust.Modes() {
+			text := p.instructions(r, mode, "live")
+			fmt.Fprintf(&b, "=== %s: %d bytes\n%s\n\n", p.bar(mode, "live"), len(text), text)
+		}
+	}
+	snapshot.Golden(t, "mcp_instructions", []byte(b.String()))
 }

@@ -58,7 +58,7 @@ func (f *mcpFlags) settle() error {
 		return fault.New(fault.Invalid, op, "mode is %q", f.mode).WithHint("use live, replay or record")
 	}
 	if f.http.on && f.mode == string(seam.Record) {
-		return fault.New(fault.Invalid, op, "--mode record keeps one session, and --http serves many").WithHint("record a client on stdio")
+		return fault.New(fault.Invalid, op, "--mode record keeps one session, and --http serves many").WithHint("record a client on stdio, or put soundstage proxy in front (docs/reference/mcp.md)")
 	}
 	if f.resume && f.mode != string(seam.Record) {
 		return fault.New(fault.Invalid, op, "--continue goes on with a recording, and none is named").WithHint("name its file with --record")

@@ -18,8 +18,16 @@ type client struct {
 	stderr *script.Buffer
 	done   chan int
 	id     int
-	told   []message // notifications that no told has asked for yet
+	told   []message      // notifications that no told has asked for yet
+	meta   map[string]any // goes with each request, from the revision on that has no initialize
 }
+
+// The revisions of MCP that the client speaks where nothing else is said, and from which
+// on it is not begun with initialize.
+const (
+	usualRevision = "2025-06-18"
+	noInitialize  = "2026-07-28"
+)
 
 // maxLine bounds one message, in bytes.
 const maxLine = 16 << 20
@@ -68,6 +76,10 @@ func startMCP(s *state, args []string) {
 	if s.Bag.client != nil {
 		s.Fatalf("mcp start: a server runs already")
 	}
+	revision := usualRevision
+	if len(args) > 1 && args[0] == "-revision" {
+		revision, args = args[1], args[2:]
+	}
 	inR, inW := io.Pipe()
 	outR, outW := io.Pipe()
 	c := &client{in: inW, out: bufio.NewReaderSize(outR, 64<<10), stderr: &script.Buffer{}, done: make(chan int, 1)}
@@ -83,10 +95,24 @@ func startMCP(s *state, args []string) {
 	if len(s.Bag.answers) == 0 || s.Bag.answers[0] == "nobody" {
 		capabilities = map[string]any{}
 	}
-	c.request(s, "initialize", map[string]any{
-		"protocolVersion": "2025-06-18", "capabilities": capabilities,
-		"clientInfo": map[string]any{"name": "scenario", "version": "1"},
-	})
+	info := map[string]any{"name": "scenario", "version": "1"}
+	if revision >= noInitialize {
+		const of = "io.modelcontextprotocol/"
+		c.meta = map[string]any{of + "protocolVersion": revision, of + "clientInfo": info, of + "clientCapabilities": capabilities}
+		return
+	}
+	c.begin(s, revision, map[string]any{"protocolVersion": revision, "capabilities": capabilities, "clientInfo": info})
+}
+
+// begin says hello. The server must speak the revision that it was asked for.
+func (c *client) begin(s *state, revision string, hello map[string]any) {
+	var welcome struct {
+		Revision string `json:"protocolVersion"`
+	}
+	s.Check(json.Unmarshal(c.request(s, "initialize", hello), &welcome))
+	if welcome.Revision != revision {
+		s.Fatalf("mcp start: the server speaks %q, and was asked for %q", welcome.Revision, revision)
+	}
 	c.send(s, message{JSONRPC: "2.0", Method: "notifications/initialized"})
 }
 
@@ -118,7 +144,7 @@ func callMCP(s *state, neg bool, args []string) {
 			Text string `json:"text"`
 		} `json:"content"`
 	}
-	raw, fail := s.Bag.client.try(s, "tools/call", map[string]any{"name": args[0], "arguments": input})
+	raw, fail := s.Bag.client.call(s, map[string]any{"name": args[0], "arguments": input})
 	if fail != "" {
 		res.IsError = true
 		s.Output([]byte(fail+"\n"), nil)
@@ -163,6 +189,9 @@ func (c *client) request(s *state, method string, params map[string]any) json.Ra
 func (c *client) try(s *state, method string, params map[string]any) (result json.RawMessage, fail string) {
 	c.id++
 	id := json.RawMessage(fmt.Sprint(c.id))
+	if c.meta != nil {
+		params["_meta"] = c.meta
+	}
 	p, err := json.Marshal(params)
 	s.Check(err)
 	c.send(s, message{JSONRPC: "2.0", ID: id, Method: method, Params: p})

@@ -7,6 +7,30 @@ import (
 	"slices"
 )
 
+// carried is what a result asks that ends a call with a question, and what the client
+// brings back with the answer.
+type carried struct {
+	Requests map[string]json.RawMessage `json:"inputRequests"`
+	State    string                     `json:"requestState"`
+}
+
+// call calls a tool. Where the result asks, it makes the call again with the person's
+// next answer.
+func (c *client) call(s *state, params map[string]any) (json.RawMessage, string) {
+	for {
+		raw, fail := c.try(s, "tools/call", params)
+		var asked carried
+		if fail != "" || json.Unmarshal(raw, &asked) != nil || asked.State == "" {
+			return raw, fail
+		}
+		answers := map[string]json.RawMessage{}
+		for name := range asked.Requests {
+			answers[name] = elicited(s)
+		}
+		params["requestState"], params["inputResponses"] = asked.State, answers
+	}
+}
+
 // askMCP makes any request, and prints its result; of an error the message and its data.
 func askMCP(s *state, neg bool, args []string) {
 	if len(args) == 0 || len(args) > 2 {
@@ -17,6 +41,10 @@ func askMCP(s *state, neg bool, args []string) {
 		s.Check(json.Unmarshal([]byte(args[1]), &params))
 	}
 	raw, fail := s.Bag.client.try(s, args[0], params)
+	var asked carried
+	if fail == "" && json.Unmarshal(raw, &asked) == nil && asked.State != "" {
+		s.Setenv("MCP_STATE", asked.State)
+	}
 	var b bytes.Buffer
 	if fail != "" {
 		fmt.Fprintln(&b, fail)

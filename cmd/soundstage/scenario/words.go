@@ -83,8 +83,8 @@ func Options(main func(script.Doors) int) script.Options[*Bag] {
 				Run: wordGiven,
 			},
 			"mcp": {
-				Args: "start [ARG…] | list | call TOOL [JSON] | ask METHOD [JSON] | told NOTIFICATION | stop",
-				Help: "Is an MCP client of the program: starts it, lists and calls its tools, makes any request (ask), and waits for a notification (told); a leading ! expects an error, or that nothing was told.",
+				Args: "start [-revision DATE] [ARG…] | list | call TOOL [JSON] | ask METHOD [JSON] | told NOTIFICATION | stop",
+				Help: "Is an MCP client of the program: starts it, lists and calls its tools, makes any request (ask; $MCP_STATE is the requestState of its result), and waits for a notification (told); a leading ! expects an error, or that nothing was told.",
 				Run:  wordMCP,
 			},
 			"miss": {
