@@ -3,9 +3,7 @@ package sqlite
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
 	"database/sql"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"slices"
@@ -16,13 +14,6 @@ import (
 	"github.com/soundstage-dev/soundstage/harness/fault"
 	"github.com/soundstage-dev/soundstage/runtime/store"
 )
-
-// An escrowRef is one escrow in a revision's list; its bytes are a blob.
-type escrowRef struct {
-	Format string `json:"format"`
-	Name   string `json:"name"`
-	Digest string `json:"digest"`
-}
 
 // Get implements [store.Store].
 func (s *Store) Get(ctx context.Context, ref store.Ref, revision int64) (store.Piece, error) {
@@ -86,7 +77,7 @@ func (s *Store) revision(ctx context.Context, q querier, ref store.Ref, revision
 		p.Profiles = nil
 	}
 	p.Updated = time.UnixMicro(at).UTC()
-	var refs []escrowRef
+	var refs []store.EscrowRef
 	if err := json.Unmarshal([]byte(list), &refs); err != nil {
 		return store.Piece{}, s.damaged(ref, "its list of escrows cannot be read")
 	}
@@ -99,7 +90,7 @@ func (s *Store) revision(ctx context.Context, q querier, ref store.Ref, revision
 		if err != nil {
 			return store.Piece{}, err
 		}
-		if digest(raw) != e.Digest { // an export would call it the same bytes
+		if store.Digest(raw) != e.Digest { // an export would call it the same bytes
 			return store.Piece{}, s.damaged(ref, "the original "+strconv.Quote(e.Name)+" is not what was kept")
 		}
 		p.Escrow = append(p.Escrow, store.Escrow{Format: e.Format, Name: e.Name, Raw: raw})
@@ -206,7 +197,7 @@ func (s *Store) Update(ctx context.Context, p store.Piece, stamp store.Stamp) (s
 			p.Kind, p.ID, p.Revision).Scan(&escrow); err != nil {
 			return err
 		}
-		if list, _ := escrowList(p.Escrow); list != escrow {
+		if list, _ := store.EscrowList(p.Escrow); list != escrow {
 			return store.NewEscrow(op, p.Ref)
 		}
 		p.Revision++
@@ -227,29 +218,9 @@ func owned(p store.Piece, err error) (store.Piece, error) {
 	return p, nil
 }
 
-// digest names the bytes of an original.
-func digest(raw []byte) string {
-	sum := sha256.Sum256(raw)
-	return hex.EncodeToString(sum[:])
-}
-
-// escrowList is what a revision says of its escrows, and the digests in order.
-func escrowList(escrow []store.Escrow) (string, []string) {
-	refs, digests := make([]escrowRef, len(escrow)), make([]string, len(escrow))
-	for i, e := range escrow {
-		digests[i] = digest(e.Raw)
-		refs[i] = escrowRef{e.Format, e.Name, digests[i]}
-	}
-	b, err := json.Marshal(refs)
-	if err != nil {
-		panic("sqlite: strings do not marshal: " + err.Error())
-	}
-	return string(b), digests
-}
-
 // put writes p as the current revision.
 func put(ctx context.Context, tx *sql.Tx, p store.Piece, stamp store.Stamp) error {
-	list, digests := escrowList(p.Escrow)
+	list, digests := store.EscrowList(p.Escrow)
 	for i, e := range p.Escrow {
 		raw := e.Raw
 		if raw == nil {

@@ -32,7 +32,10 @@ const (
 	CodeEscrow   fault.Code = "ESCROW_IMMUTABLE" // an update brought another escrow
 	CodeNewer    fault.Code = "STORE_NEWER"      // the store was written by a newer version
 	CodeDamaged  fault.Code = "STORE_DAMAGED"    // the file is not a store, or is broken
-	CodeMissing  fault.Code = "STORE_MISSING"    // the folder of the store does not exist
+	CodeMissing  fault.Code = "STORE_MISSING"    // the folder or the database of the store does not exist
+
+	CodeUnreachable fault.Code = "STORE_UNREACHABLE" // the server of the store does not answer
+	CodeDenied      fault.Code = "STORE_DENIED"      // the server of the store does not let this user in, or do that
 )
 
 // Prepare gives p as it is kept: body and profiles in canonical JSON, the time of
