@@ -166,6 +166,7 @@ var homes = []struct {
 	{"google.golang.org/genai", "adapters/model/...", true, "providers live behind runtime/model"},
 	{"github.com/modelcontextprotocol/", "adapters/mcp/... cmd/soundstage/scenario", true, "MCP lives behind the registry"},
 	{"modernc.org/sqlite", "adapters/sqlite/...", true, "SQL lives behind runtime/store"},
+	{"github.com/jackc/", "adapters/postgres/...", true, "SQL lives behind runtime/store"},
 	{"database/sql", "adapters/sqlite/... adapters/postgres/...", true, "SQL lives behind runtime/store"},
 	{"os/exec", "adapters/...", true, "programs are started by adapters"},
 	{"github.com/spf13/cobra", "cmd/soundstage/...", false, "the command line is one skin"},
@@ -203,6 +204,9 @@ import (
 	_ "github.com/sebdah/goldie/v2"
 	_ "os/exec"
 )
+-- runtime/draft/a.go --
+package draft
+import _ "github.com/jackc/pgx/v5"
 -- runtime/agent/a.go --
 package agent
 import fan "charm.land/fantasy"
@@ -211,6 +215,7 @@ import "os/exec"
 	want: []string{
 		"runtime/tool/a.go imports github.com/modelcontextprotocol/go-sdk/mcp",
 		"runtime/tool/a_test.go imports github.com/sebdah/goldie/v2",
+		"runtime/draft/a.go imports github.com/jackc/pgx/v5",
 		"runtime/agent/a.go imports charm.land/fantasy",
 		"runtime/agent/a.go imports os/exec",
 	},
