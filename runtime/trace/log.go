@@ -6,12 +6,17 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/soundstage-dev/soundstage/harness/canon"
 	"github.com/soundstage-dev/soundstage/harness/clock"
 	"github.com/soundstage-dev/soundstage/harness/fault"
 )
+
+// maxKept is how much room for lines a Log keeps, in bytes.
+const maxKept = 64 << 10
 
 // MaxLine is the longest line, in bytes with its line end.
 const MaxLine = 16 << 20
@@ -47,7 +52,9 @@ type Log struct {
 	claim  io.Closer
 	seq    int64
 	closed bool
-	// grown is closed and replaced when an event was written, to wake who follows.
+	line   []byte // room for the next line
+	// grown is closed and dropped when an event was written, to wake who follows; nil while
+	// nobody waits.
 	grown chan struct{}
 }
 
@@ -65,7 +72,7 @@ func Open(path string, opt Options) (*Log, error) {
 		return nil, fault.Wrap(err, CodeMissing, op, "open the trace %q", path).
 			WithHint("check that its folder is there and may be written")
 	}
-	l := &Log{opt: opt, path: path, f: f, grown: make(chan struct{})}
+	l := &Log{opt: opt, path: path, f: f}
 	if err := l.take(); err != nil {
 		_ = l.release() // the first error says more
 		return nil, err
@@ -155,7 +162,7 @@ func (l *Log) Record(ctx context.Context, turn int, p Payload) (Event, error) {
 		return Event{}, fault.New(CodeClosed, op, "the trace %q is closed", l.path)
 	}
 	e := Event{V: Version, Seq: l.seq + 1, At: l.opt.Clock.Now().UTC().Truncate(1e6), Session: l.opt.Session, Turn: turn, Type: p.EventType(), Data: data}
-	line, err := appendLine(nil, e)
+	line, err := appendLine(l.line[:0], e)
 	if err != nil {
 		return Event{}, fault.Wrap(err, fault.Internal, op, "encode %q", e.Type)
 	}
@@ -163,14 +170,24 @@ func (l *Log) Record(ctx context.Context, turn int, p Payload) (Event, error) {
 		return Event{}, fault.New(CodeTooLong, op, "the event %q has %d bytes, the most is %d", e.Type, len(line), MaxLine).
 			WithHint("keep long results behind a handle and images small")
 	}
+	if cap(line) <= maxKept {
+		l.line = line
+	}
 	if err := l.append(line); err != nil {
 		return Event{}, fault.Wrap(err, fault.Internal, op, "append to the trace %q", l.path).
 			WithHint("make room on the disk and repeat")
 	}
 	l.seq++
-	close(l.grown)
-	l.grown = make(chan struct{})
+	l.wake()
 	return e, nil
+}
+
+// wake tells who follows to look again. It is called with the lock.
+func (l *Log) wake() {
+	if l.grown != nil {
+		close(l.grown)
+		l.grown = nil
+	}
 }
 
 // append writes line whole or not at all: what a full disk cut short is taken back,
@@ -210,7 +227,7 @@ func (l *Log) Close() error {
 		return nil
 	}
 	l.closed = true
-	close(l.grown)
+	l.wake()
 	err := l.f.Sync()
 	if cerr := l.release(); err == nil {
 		err = cerr
@@ -230,21 +247,39 @@ func (l *Log) Seq() int64 {
 
 // appendLine adds e as one line, its fields in a fixed order.
 func appendLine(b []byte, e Event) ([]byte, error) {
-	head, err := json.Marshal(struct { // Event without its data
-		V       int    `json:"v"`
-		Seq     int64  `json:"seq"`
-		At      string `json:"at"`
-		Session string `json:"session"`
-		Turn    int    `json:"turn,omitempty"`
-		Type    string `json:"type"`
-	}{e.V, e.Seq, e.At.Format(timeFormat), e.Session, e.Turn, e.Type})
+	b = append(b, `{"v":`...)
+	b = strconv.AppendInt(b, int64(e.V), 10)
+	b = append(b, `,"seq":`...)
+	b = strconv.AppendInt(b, e.Seq, 10)
+	b = append(b, `,"at":"`...)
+	b = e.At.AppendFormat(b, timeFormat)
+	b = append(b, `","session":`...)
+	b, err := appendText(b, e.Session)
 	if err != nil {
 		return nil, err
 	}
-	b = append(b, head[:len(head)-1]...)
+	if e.Turn != 0 {
+		b = append(b, `,"turn":`...)
+		b = strconv.AppendInt(b, int64(e.Turn), 10)
+	}
+	b = append(b, `,"type":`...)
+	if b, err = appendText(b, e.Type); err != nil {
+		return nil, err
+	}
 	b = append(b, `,"data":`...)
 	b = append(b, e.Data...)
 	return append(b, "}\n"...), nil
+}
+
+// appendText adds s as encoding/json writes it.
+func appendText(b []byte, s string) ([]byte, error) {
+	for i := 0; i < len(s); i++ {
+		if c := s[i]; c < ' ' || c > '~' || strings.IndexByte(`"\<>&`, c) >= 0 {
+			text, err := json.Marshal(s)
+			return append(b, text...), err
+		}
+	}
+	return append(append(append(b, '"'), s...), '"'), nil
 }
 
 // timeFormat is fixed in length, so that lines of equal events are equal.
@@ -252,6 +287,13 @@ const timeFormat = "2006-01-02T15:04:05.000Z"
 
 // encode is the canonical JSON of p, masked.
 func encode(p Payload, mask func([]byte) []byte) ([]byte, error) {
+	if data, ok := quick(p, mask); ok {
+		return data, nil
+	}
+	return encodeAny(p, mask)
+}
+
+func encodeAny(p Payload, mask func([]byte) []byte) ([]byte, error) {
 	// encoding/json replaces what is not UTF-8, which canon would refuse.
 	raw, err := json.Marshal(p)
 	if err != nil {

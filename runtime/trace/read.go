@@ -151,6 +151,9 @@ func (l *Log) Follow(ctx context.Context, after int64) iter.Seq2[Event, error] {
 		rd := newReader(f)
 		for {
 			l.mu.Lock()
+			if l.grown == nil {
+				l.grown = make(chan struct{})
+			}
 			seq, grown, closed := l.seq, l.grown, l.closed
 			l.mu.Unlock()
 			// Only what Record finished is read, so no line is torn.
