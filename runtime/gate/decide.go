@@ -60,10 +60,11 @@ type Gate struct {
 
 // pass is what makes a Decision run: once, and by the gate that made it.
 type pass struct {
-	gate *Gate
-	tool tool.Tool
-	mu   sync.Mutex
-	used bool
+	gate  *Gate
+	tool  tool.Tool
+	input string // as it was checked
+	mu    sync.Mutex
+	used  bool
 }
 
 // asked is an open or answered question.
@@ -138,7 +139,7 @@ func (g *Gate) Decide(ctx context.Context, req Request) Decision {
 	}
 	if remembered := verdict != trust.Run && g.isRemembered(req.Session, t.ID); remembered || verdict == trust.Run {
 		return Decision{
-			Outcome: Allowed, Request: req, By: Policy, pass: &pass{gate: g, tool: t}, Remembered: remembered,
+			Outcome: Allowed, Request: req, By: Policy, pass: &pass{gate: g, tool: t, input: string(req.Input)}, Remembered: remembered,
 			Passed: g.o.Table.Verdict(t.ID, trust.Guarded) == trust.Ask,
 		}
 	}

@@ -185,6 +185,21 @@ func TestRunRunsOnce(t *testing.T) {
 	}
 }
 
+// What was decided on is not checked twice; what was put in its place is.
+func TestRunChecksWhatWasChanged(t *testing.T) {
+	for name, change := range map[string]func(*gate.Decision){
+		"another input": func(d *gate.Decision) { d.Request.Input = []byte(`{"txet":"x"}`) },
+		"in place":      func(d *gate.Decision) { copy(d.Request.Input, `{"txet`) },
+	} {
+		s := newStage(t, trust.Guarded)
+		d := s.gate.Decide(t.Context(), request("a.say", `{"text":"x"}`))
+		change(&d)
+		if _, err := s.gate.Run(t.Context(), d); fault.CodeOf(err) != fault.Invalid || s.runs["a.say"] != 0 {
+			t.Errorf("%s: %v, ran %d times", name, err, s.runs["a.say"])
+		}
+	}
+}
+
 func TestRunRefusesWhatItDidNotAllow(t *testing.T) {
 	s, other := newStage(t, trust.Guarded), newStage(t, trust.Full)
 	forged := gate.Decision{Outcome: gate.Allowed, Request: request("studio.delete", "{}")}

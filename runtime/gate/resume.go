@@ -32,7 +32,7 @@ func (g *Gate) Run(ctx context.Context, d Decision) (tool.Result, error) {
 		return tool.Result{}, fault.New(CodeUsed, "gate.run", "the decision on %q was used before", d.Request.Tool).
 			WithHint("Ask for a new decision.")
 	}
-	return g.run(ctx, d.pass.tool, d.Request)
+	return g.run(ctx, d.pass.tool, d.Request, d.pass.input)
 }
 
 // Resume takes the answer to a question and, if it is a yes, runs the call that
@@ -49,7 +49,7 @@ func (g *Gate) Resume(ctx context.Context, q Question, a Answer) (tool.Result, e
 	if a.Choice == ThisSession {
 		g.Remember(p.q.Session, p.q.Tool)
 	}
-	return g.run(ctx, p.tool, p.req)
+	return g.run(ctx, p.tool, p.req, p.q.Input)
 }
 
 // claim checks that the answer fits an open question and closes it.
@@ -132,8 +132,9 @@ func refusal(q Question, a Answer) error {
 	}
 }
 
-// run is the only place that calls a handler.
-func (g *Gate) run(ctx context.Context, t tool.Tool, req Request) (tool.Result, error) {
+// run is the only place that calls a handler. Input that is still what was checked is not
+// checked again.
+func (g *Gate) run(ctx context.Context, t tool.Tool, req Request, checked string) (tool.Result, error) {
 	if err := ctx.Err(); err != nil {
 		return tool.Result{}, coded(err, t.ID)
 	}
@@ -142,7 +143,11 @@ func (g *Gate) run(ctx context.Context, t tool.Tool, req Request) (tool.Result, 
 		return tool.Result{}, coded(err, t.ID)
 	}
 	defer unlock()
-	res, err := protect(ctx, t, req)
+	run := t.Run
+	if string(req.Input) == checked {
+		run = t.RunChecked
+	}
+	res, err := protect(ctx, t.ID, run, req)
 	if err != nil {
 		return tool.Result{}, coded(err, t.ID)
 	}
@@ -151,13 +156,13 @@ func (g *Gate) run(ctx context.Context, t tool.Tool, req Request) (tool.Result, 
 
 // protect turns a panic of a handler into an error: one bad tool must not end the
 // process with everybody's work in it.
-func protect(ctx context.Context, t tool.Tool, req Request) (res tool.Result, err error) {
+func protect(ctx context.Context, id string, run tool.Handler, req Request) (res tool.Result, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			res, err = tool.Result{}, fault.New(fault.Internal, t.ID, "the tool panicked: %v", p).WithHint("Report this as a bug.")
+			res, err = tool.Result{}, fault.New(fault.Internal, id, "the tool panicked: %v", p).WithHint("Report this as a bug.")
 		}
 	}()
-	return t.Run(ctx, req.Call, req.Input)
+	return run(ctx, req.Call, req.Input)
 }
 
 // coded gives every error a code and an operation.

@@ -91,8 +91,15 @@ func New[In, Out any](spec Spec, fn func(context.Context, Call, In) (Reply[Out],
 		t.Output = mustJSON(out)
 	}
 	t.check = func(input []byte) ([]byte, error) { return checkInput(spec.ID, in, input) }
-	t.Run = func(ctx context.Context, c Call, input []byte) (Result, error) {
+	t.checked = func(ctx context.Context, c Call, input []byte) (Result, error) {
 		return runTyped(ctx, t, c, input, fn)
+	}
+	t.Run = func(ctx context.Context, c Call, input []byte) (Result, error) {
+		input, err := t.check(input)
+		if err != nil {
+			return Result{}, err
+		}
+		return t.checked(ctx, c, input)
 	}
 	return t
 }
@@ -158,12 +165,8 @@ func wire() json.Options {
 		jsontext.AllowInvalidUTF8(false), jsontext.EscapeForHTML(false), jsontext.EscapeForJS(false))
 }
 
-// runTyped checks, decodes, calls and encodes.
+// runTyped decodes an input that was checked, calls and encodes.
 func runTyped[In, Out any](ctx context.Context, t Tool, c Call, input []byte, fn func(context.Context, Call, In) (Reply[Out], error)) (Result, error) {
-	input, err := t.check(input)
-	if err != nil {
-		return Result{}, err
-	}
 	var in In
 	if err := json.Unmarshal(input, &in, wire()); err != nil {
 		return Result{}, fault.Wrap(err, fault.Invalid, t.ID, "input does not fit").

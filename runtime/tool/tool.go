@@ -141,11 +141,12 @@ type Handler func(ctx context.Context, c Call, input []byte) (Result, error)
 // runtime/gate calls Run.
 type Tool struct {
 	Spec
-	Input  []byte // JSON Schema of the input: an object, draft-07 clean
-	Output []byte // JSON Schema of Structured, or nil
-	Run    Handler
+	Input  []byte  // JSON Schema of the input: an object, draft-07 clean
+	Output []byte  // JSON Schema of Structured, or nil
+	Run    Handler // of New or NewOpen: RunChecked knows of no other
 
-	check func(input []byte) ([]byte, error)
+	check   func(input []byte) ([]byte, error)
+	checked Handler // Run without check; nil: Run does not check
 }
 
 // Name is the provider-safe name: studio_list for studio.list.
@@ -155,6 +156,15 @@ func (t Tool) Name() string { return Fold(t.ID) }
 // optional fields. Empty input is {}. What is wrong is fault.Invalid, in words
 // that a model can act on.
 func (t Tool) Check(input []byte) ([]byte, error) { return t.check(input) }
+
+// RunChecked is Run on input that Check gave back: it is not checked a second time. Only
+// runtime/gate calls it.
+func (t Tool) RunChecked(ctx context.Context, c Call, input []byte) (Result, error) {
+	if t.checked == nil {
+		return t.Run(ctx, c, input)
+	}
+	return t.checked(ctx, c, input)
+}
 
 // On reports whether the tool is to be had on a skin.
 func (s Spec) On(skin Skin) bool { return s.Skins == nil || slices.Contains(s.Skins, skin) }
