@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"sync"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
 
@@ -30,6 +31,7 @@ const (
 // nothing to the client.
 type lines struct {
 	in     *bufio.Reader
+	look   *jsontext.Decoder // for usual, one line after the other
 	close  func() error
 	out    io.Writer
 	ready  []byte // of the line that is being handed on
@@ -37,7 +39,7 @@ type lines struct {
 }
 
 func newLines(in io.ReadCloser, out io.Writer) *lines {
-	return &lines{in: bufio.NewReaderSize(in, 64<<10), close: in.Close, out: out}
+	return &lines{in: bufio.NewReaderSize(in, 64<<10), look: jsontext.NewDecoder(new(bytes.Buffer)), close: in.Close, out: out}
 }
 
 // Read implements io.Reader.
@@ -54,7 +56,7 @@ func (l *lines) Read(p []byte) (int, error) {
 			l.refuse(nil, notRequest, fmt.Errorf("a line has more than %d bytes", maxLine))
 		case len(line) == 0:
 		default:
-			if id, code, err := unfit(line); err != nil {
+			if id, code, err := unfit(l.look, line); err != nil {
 				l.refuse(id, code, err)
 				continue
 			}
@@ -86,8 +88,8 @@ func (l *lines) next() (line []byte, long bool, err error) {
 
 // unfit says why a line is no message, and whose answer that is: null where the line
 // has no id that can be used.
-func unfit(line []byte) (id json.RawMessage, code int, err error) {
-	if usual(line) {
+func unfit(look *jsontext.Decoder, line []byte) (id json.RawMessage, code int, err error) {
+	if usual(look, line) {
 		return nil, 0, nil
 	}
 	if !json.Valid(line) {

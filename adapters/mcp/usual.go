@@ -10,9 +10,10 @@ import (
 const maxUsualID = 15
 
 // usual says that a line is a request or a notification as all clients write them, which
-// is looked at once and not three times. What it does not know is for unfit to judge.
-func usual(line []byte) bool {
-	d := jsontext.NewDecoder(bytes.NewBuffer(line))
+// is looked at once and not three times. What it does not know is for unfit to judge. The
+// decoder is one that is kept for it.
+func usual(d *jsontext.Decoder, line []byte) bool {
+	d.Reset(bytes.NewBuffer(line))
 	if t, err := d.ReadToken(); err != nil || t.Kind() != '{' {
 		return false
 	}

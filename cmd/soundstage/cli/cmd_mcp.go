@@ -132,20 +132,30 @@ type lateLog struct {
 
 // Record implements the server's Recorder.
 func (l *lateLog) Record(ctx context.Context, turn int, p trace.Payload) (trace.Event, error) {
+	log, err := l.begun(ctx)
+	if err != nil {
+		return trace.Event{}, err
+	}
+	return log.Record(ctx, turn, p) // without the lock: callers do not wait while another's event is made
+}
+
+// begun is the log, opened.
+func (l *lateLog) begun(ctx context.Context) (*session.Session, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.log == nil {
-		log, err := session.Open(ctx, l.house.sessions(), l.id, l.house.tracing(l.id))
-		if err != nil {
-			return trace.Event{}, err
-		}
-		if _, err := log.Record(ctx, 0, l.opened); err != nil {
-			_ = log.Close() // it said nothing yet
-			return trace.Event{}, err
-		}
-		l.log = log
+	if l.log != nil {
+		return l.log, nil
 	}
-	return l.log.Record(ctx, turn, p)
+	log, err := session.Open(ctx, l.house.sessions(), l.id, l.house.tracing(l.id))
+	if err != nil {
+		return nil, err
+	}
+	if _, err := log.Record(ctx, 0, l.opened); err != nil {
+		_ = log.Close() // it said nothing yet
+		return nil, err
+	}
+	l.log = log
+	return log, nil
 }
 
 // Sync implements the server's Recorder.
