@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -31,7 +30,7 @@ func (a *app) cmdExport() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "export KIND/ID",
 		Short: "Write a piece as a file for another program",
-		Long: "Export writes a piece in one of these formats: " + strings.Join(content.Formats(), ", ") + `.
+		Long: "Export writes a piece in one of these formats: " + strings.Join(newFormats().Writing(""), ", ") + `.
 Without --format it is the one that the piece was imported from. What the format cannot
 hold is listed. A file that exists is never replaced.`,
 		Example: "  soundstage export character/ada\n  soundstage export character/ada --format json-v3 -o ada.json",
@@ -60,39 +59,29 @@ func (a *app) exportPiece(ctx context.Context, name, format, out string) error {
 		return err
 	}
 	if format == "" {
-		format = ownFormat(p)
+		format = h.formats.Usual(p)
 	}
-	file, data, losses, err := content.Export(p, format)
+	made, err := h.formats.Convert(p, format, nil)
 	if err != nil {
 		return err
 	}
 	if out == "" {
-		out = file
+		out = made.Name
 	}
-	err = writeNew(a.path(out), data)
+	err = writeNew(a.path(out), made.Data)
 	if errors.Is(err, fs.ErrExist) {
 		return fault.New(fault.Conflict, "export", "file %q exists", out).WithHint("name another with -o; an export never replaces a file")
 	}
 	if err != nil {
 		return notWritten(err, "export", out)
 	}
-	r := exportResult{Kind: ref.Kind, ID: ref.ID, Format: format, File: out, Bytes: len(data), Losses: append([]content.Loss{}, losses...)}
+	r := exportResult{Kind: ref.Kind, ID: ref.ID, Format: format, File: out, Bytes: len(made.Data), Losses: append([]content.Loss{}, made.Losses...)}
 	return a.print(r, func(w io.Writer) {
-		fmt.Fprintf(w, "exported %s as %s to %s (%d bytes)\n", ref, format, out, len(data))
-		for _, l := range losses {
+		fmt.Fprintf(w, "exported %s as %s to %s (%d bytes)\n", ref, format, out, len(made.Data))
+		for _, l := range made.Losses {
 			fmt.Fprintf(w, "  %s %s: %s\n", l.Verdict, l.Path, l.Reason)
 		}
 	})
-}
-
-// ownFormat is what a piece came from, or the format that loses least.
-func ownFormat(p store.Piece) string {
-	for _, e := range p.Escrow {
-		if slices.Contains(content.Formats(), e.Format) {
-			return e.Format
-		}
-	}
-	return "json-v3"
 }
 
 // parseRef reads kind/id.

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -19,12 +20,17 @@ const maxImport = 96 << 20
 
 // importResult is what import prints with --json.
 type importResult struct {
-	Kind     string   `json:"kind" jsonschema:"kind of the piece"`
-	ID       string   `json:"id" jsonschema:"its id in the studio"`
-	Title    string   `json:"title" jsonschema:"what lists show"`
-	Revision int64    `json:"revision" jsonschema:"1, or more where a deleted piece had the id"`
-	Format   string   `json:"format" jsonschema:"what the file was"`
-	Warnings []string `json:"warnings" jsonschema:"what the reader had to guess or mend"`
+	Format   string          `json:"format" jsonschema:"what the file was"`
+	Pieces   []importedPiece `json:"pieces" jsonschema:"what it held; a piece that another one names comes before it"`
+	Warnings []string        `json:"warnings" jsonschema:"what the reader had to guess or mend"`
+}
+
+// importedPiece is one of them.
+type importedPiece struct {
+	Kind     string `json:"kind" jsonschema:"kind of the piece"`
+	ID       string `json:"id" jsonschema:"its id in the studio"`
+	Title    string `json:"title" jsonschema:"what lists show"`
+	Revision int64  `json:"revision" jsonschema:"1, or more where a deleted piece had the id"`
 }
 
 func (a *app) cmdImport() *cobra.Command {
@@ -55,31 +61,63 @@ func (a *app) importFile(ctx context.Context, file, id string) error {
 	if err != nil {
 		return err
 	}
-	in, err := content.Import(filepath.Base(file), raw)
+	in, err := h.formats.Import(filepath.Base(file), raw)
 	if err != nil {
 		return err
 	}
 	if id != "" {
-		if err := store.CheckID(id); err != nil {
+		if err := renameImport(&in, id); err != nil {
 			return err
 		}
-		in.Piece.ID = id
 	}
-	p, err := h.store.Create(ctx, in.Piece, store.Stamp{At: h.clock.Now(), Cause: "import"})
-	if fault.CodeOf(err) == fault.Conflict {
-		return fault.Wrap(err, fault.Conflict, "import", "%q was not imported", filepath.Base(file)).
-			WithHint("give it another id with --id, or change the piece that is there")
-	}
+	made, err := h.importPieces(ctx, filepath.Base(file), in.Pieces)
 	if err != nil {
 		return err
 	}
-	out := importResult{Kind: p.Kind, ID: p.ID, Title: p.Title, Revision: p.Revision, Format: in.Format, Warnings: in.Warnings}
+	out := importResult{Format: in.Format, Warnings: in.Warnings, Pieces: made}
 	return a.print(out, func(w io.Writer) {
-		fmt.Fprintf(w, "imported %s %q from %s\n", p.Ref, p.Title, in.Format)
+		for _, p := range made {
+			fmt.Fprintf(w, "imported %s/%s %q from %s\n", p.Kind, p.ID, p.Title, in.Format)
+		}
 		for _, warning := range in.Warnings {
 			fmt.Fprintf(w, "  warning: %s\n", warning)
 		}
 	})
+}
+
+// renameImport gives the only piece of a file another id.
+func renameImport(in *content.Imported, id string) error {
+	if len(in.Pieces) > 1 {
+		return fault.New(fault.Invalid, "import", "--id %q names one piece, and the file holds %d", id, len(in.Pieces)).WithHint("leave --id out")
+	}
+	if err := store.CheckID(id); err != nil {
+		return err
+	}
+	in.Pieces[0].ID = id
+	return nil
+}
+
+// importPieces writes all of them or none: where one cannot be written, those before it
+// are taken away again.
+func (h *house) importPieces(ctx context.Context, file string, pieces []store.Piece) ([]importedPiece, error) {
+	var made []importedPiece
+	for _, p := range pieces {
+		p, err := h.store.Create(ctx, p, store.Stamp{At: h.clock.Now(), Cause: "import"})
+		if err == nil {
+			made = append(made, importedPiece{Kind: p.Kind, ID: p.ID, Title: p.Title, Revision: p.Revision})
+			continue
+		}
+		for _, m := range made {
+			undo := h.store.Delete(ctx, store.Ref{Kind: m.Kind, ID: m.ID}, m.Revision, store.Stamp{At: h.clock.Now(), Cause: "import undone"})
+			err = errors.Join(err, undo)
+		}
+		if fault.CodeOf(err) == fault.Conflict {
+			return nil, fault.Wrap(err, fault.Conflict, "import", "%q was not imported", file).
+				WithHint("give it another id with --id, or change the piece that is there")
+		}
+		return nil, err
+	}
+	return made, nil
 }
 
 // readFile reads a file that the person named, up to limit bytes. What they named may

@@ -56,6 +56,7 @@ var byCode = map[string]int{
 	"CARD_":          exitInvalid,
 	"CARRIER_":       exitInvalid,
 	"CHARACTER_":     exitInvalid,
+	"CONTENT_":       exitInvalid,
 	"CLIENTFILE_":    exitInvalid,
 	"CONFIG_":        exitInvalid,
 	"EXPORT_":        exitInvalid,

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/soundstage-dev/soundstage/adapters/format/ccv3"
 	"github.com/soundstage-dev/soundstage/adapters/git"
 	"github.com/soundstage-dev/soundstage/adapters/model"
 	"github.com/soundstage-dev/soundstage/adapters/sqlite"
@@ -49,6 +50,7 @@ type house struct {
 	table    *trust.Table
 	cards    *studio.Cards
 	kinds    *studio.Kinds
+	formats  *content.Formats
 	locks    *gate.Locks
 }
 
@@ -87,15 +89,32 @@ func (a *app) build(ctx context.Context, dir string, cfg config) (*house, error)
 		dir: dir, cfg: cfg, clock: a.doors.Clock, store: st,
 		redactor: sync.OnceValue(func() *redact.Redactor { return a.redactor(dir) }), results: result.NewSessions(), locks: gate.NewLocks(st),
 	}
-	h.kinds = studio.NewKinds(content.Characters{})
+	h.kinds = newKinds()
+	h.formats = newFormats()
 	h.drafts = draft.New(st, st, h.clock, h.kinds)
 	shared := studio.Deps{Store: st, Drafts: h.drafts, Results: h.results, Clock: h.clock, Kinds: h.kinds}
-	tools := append(studio.Tools(shared), content.Tools(content.Deps{Drafts: h.drafts})...)
+	tools := append(studio.Tools(shared), content.Tools(content.Deps{Drafts: h.drafts, Formats: h.formats})...)
 	h.tools = tools
 	h.registry = newRegistry(tools)
 	h.table = trust.NewTable(trust.Rows()...)
 	h.cards = studio.NewCards(shared)
 	return h, nil
+}
+
+// newKinds are the kinds of all studios.
+func newKinds() *studio.Kinds {
+	var kinds []studio.Kind
+	for _, k := range content.Kinds() {
+		kinds = append(kinds, k)
+	}
+	return studio.NewKinds(kinds...)
+}
+
+// newFormats are the formats of all platforms.
+func newFormats() *content.Formats {
+	return content.NewFormats(slices.Concat(
+		ccv3.Formats(),
+	)...)
 }
 
 // newRegistry adds what finds and runs deferred tools to tools. It knows of no others,

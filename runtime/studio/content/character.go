@@ -2,13 +2,9 @@ package content
 
 import (
 	"slices"
-	"unicode/utf8"
 
-	json "github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
-	jsonv1 "github.com/go-json-experiment/json/v1"
 
-	"github.com/soundstage-dev/soundstage/harness/canon"
 	"github.com/soundstage-dev/soundstage/harness/fault"
 	"github.com/soundstage-dev/soundstage/runtime/store"
 )
@@ -18,18 +14,21 @@ import (
 // docs/reference/character-body.md shows it whole.
 type Character struct {
 	Fields
-	Media       Media       `json:"media,omitzero"`
-	Attribution Attribution `json:"attribution,omitzero"`
-	Discovery   Discovery   `json:"discovery,omitzero"`
-	Settings    Settings    `json:"settings,omitzero"`
-	Variants    []Variant   `json:"variants,omitempty"`
-	WorldName   string      `json:"worldName,omitempty"` // the lorebook it is linked to, by name
+	Media        Media        `json:"media,omitzero"`
+	Attribution  Attribution  `json:"attribution,omitzero"`
+	Discovery    Discovery    `json:"discovery,omitzero"`
+	Presentation Presentation `json:"presentation,omitzero"`
+	Settings     Settings     `json:"settings,omitzero"`
+	Variants     []Variant    `json:"variants,omitempty"`
+	WorldName    string       `json:"worldName,omitempty"` // the lorebook it is linked to, by name, as files have it
+	Links        Links        `json:"links,omitzero"`
+	Behavior     Scripts      `json:"behavior,omitzero"`
 }
 
 // Fields is what a variant may have of its own; what it lacks it inherits.
 type Fields struct {
 	Identity  Identity  `json:"identity,omitzero"`
-	Persona   Persona   `json:"persona,omitzero"`
+	Persona   Prose     `json:"persona,omitzero"`
 	Prompts   Prompts   `json:"prompts,omitzero"`
 	Greetings Greetings `json:"greetings,omitzero"`
 	Examples  string    `json:"examples,omitempty"` // example dialogue
@@ -46,13 +45,20 @@ type Identity struct {
 	Pronouns string `json:"pronouns,omitempty"`
 }
 
-// Persona is the prose that a model plays from.
-type Persona struct {
+// Prose is what a model plays from.
+type Prose struct {
 	Description string `json:"description,omitempty"`
 	Personality string `json:"personality,omitempty"`
 	Scenario    string `json:"scenario,omitempty"`
 	Appearance  string `json:"appearance,omitempty"`
 	Backstory   string `json:"backstory,omitempty"`
+	Structured  Traits `json:"structured,omitzero"` // the same as attributes, in one of the spellings for it
+}
+
+// Traits are attributes of a character and how a format spells them.
+type Traits struct {
+	Kind       string              `json:"kind,omitempty"` // wpp, sbf, boostyle, attributes, text
+	Attributes map[string][]string `json:"attributes,omitempty"`
 }
 
 // Prompts is what goes into a request besides the prose.
@@ -60,6 +66,8 @@ type Prompts struct {
 	System          string      `json:"system,omitempty"`
 	PostHistory     string      `json:"postHistory,omitempty"`
 	DepthInjections []Injection `json:"depthInjections,omitempty"`
+	Prefill         string      `json:"prefill,omitempty"`        // begins the assistant's answer
+	AdditionalText  string      `json:"additionalText,omitempty"` // more of the description, which an engine places by itself
 }
 
 // An Injection is a text put into the chat so many messages from its end.
@@ -67,6 +75,8 @@ type Injection struct {
 	Content string `json:"content"`
 	Depth   int    `json:"depth"` // 0 is behind the last message
 	Role    string `json:"role"`  // system, user or assistant
+	ID      string `json:"id,omitempty"`
+	Off     bool   `json:"off,omitempty"` // kept, and not put in
 }
 
 // Greetings is how a chat begins.
@@ -86,6 +96,8 @@ type Greeting struct {
 type Media struct {
 	Portrait string  `json:"portrait,omitempty"` // "original:png-v2" is the imported file's own picture; or a data: URI
 	Assets   []Asset `json:"assets,omitempty"`
+	Visual   string  `json:"visual,omitempty"` // avatar, sprite, live2d …: what is shown of the character
+	Face     string  `json:"face,omitempty"`   // the label of the expression shown first
 }
 
 // An Asset is a file that the card names.
@@ -110,92 +122,125 @@ type Discovery struct {
 	Tags         []string          `json:"tags,omitempty"`
 	CreatorNotes string            `json:"creatorNotes,omitempty"`
 	Multilingual map[string]string `json:"multilingual,omitempty"` // creator notes by ISO 639-1 code
+	Rating       string            `json:"rating,omitempty"`       // as written: all_hours, late_night, sfw …
+	Warnings     []string          `json:"warnings,omitempty"`     // content warnings
+	Genre        string            `json:"genre,omitempty"`
+	Fandom       string            `json:"fandom,omitempty"`
+}
+
+// Presentation is how the card is drawn; none of it is sent to a model.
+type Presentation struct {
+	Palette    []Swatch   `json:"palette,omitempty"`
+	Background Background `json:"background,omitzero"`
+	FieldOrder []string   `json:"fieldOrder,omitempty"`
+	Spoilers   []string   `json:"spoilers,omitempty"` // fields that readers uncover
+	CSS        string     `json:"css,omitempty"`      // sealed
+	HTML       string     `json:"html,omitempty"`     // sealed
+	MediaLinks []string   `json:"mediaLinks,omitempty"`
+}
+
+// A Background is behind the card or the chat.
+type Background struct {
+	Ref     string `json:"ref,omitempty"`    // an id, or a URL
+	Opacity Number `json:"opacity,omitzero"` // of what is laid over it
+	Rate    Number `json:"rate,omitzero"`    // of a video
+}
+
+// Links are pieces of this studio, by id.
+type Links struct {
+	Lorebooks []string `json:"lorebooks,omitempty"`
+	Packs     []string `json:"packs,omitempty"`
+	Regexes   []string `json:"regexes,omitempty"`
+}
+
+// Scripts are what a card brings to be run by its engine. Here they are data: shown,
+// carried, never run.
+type Scripts struct {
+	Regex    []Rule    `json:"regex,omitempty"`
+	Triggers []Trigger `json:"triggers,omitempty"`
+}
+
+// A Trigger is a script of an engine, sealed.
+type Trigger struct {
+	ID     string         `json:"id"` // unique in the card
+	Name   string         `json:"name,omitempty"`
+	Engine string         `json:"engine,omitempty"` // risu, rolecall, tavern_helper …
+	On     bool           `json:"on"`
+	Data   jsontext.Value `json:"data,omitzero"` // as it stands in the file
 }
 
 // Settings is what the author dialled in.
 type Settings struct {
-	Talkativeness jsontext.Value `json:"talkativeness,omitzero"` // a number, as written
+	Talkativeness jsontext.Value    `json:"talkativeness,omitzero"` // a number, as written
+	Bias          []Bias            `json:"bias,omitempty"`
+	Variables     map[string]string `json:"variables,omitempty"` // first values of chat variables
+	LowLevel      *bool             `json:"lowLevel,omitempty"`  // scripts ask for access to the engine
+	Utility       *bool             `json:"utility,omitempty"`   // no character to talk to, a tool
+}
+
+// Bias makes a text more or less likely.
+type Bias struct {
+	Text  string         `json:"text"`
+	Value jsontext.Value `json:"value"` // a number, as written
 }
 
 // A Variant is another telling of the same character.
 type Variant struct {
 	ID     string `json:"id"`
 	Label  string `json:"label,omitempty"`
+	Mode   string `json:"mode,omitempty"` // inherit if absent: what Fields lacks is the character's; alone: it is empty
 	Fields Fields `json:"fields,omitzero"`
 }
 
-// ParseCharacter reads a body, and refuses what is not one: an unknown field, a
-// wrong type, a missing name.
-func ParseCharacter(body []byte) (Character, error) {
+func (c Character) title() string { return c.Identity.Name }
+
+func (c Character) links() []store.Ref {
+	return slices.Concat(refs(KindLorebook, c.Links.Lorebooks...), refs(KindPack, c.Links.Packs...), refs(KindRegex, c.Links.Regexes...))
+}
+
+func (c Character) check() error {
 	const op = "content.character"
-	var c Character
-	if err := json.Unmarshal(body, &c, json.RejectUnknownMembers(true)); err != nil {
-		return Character{}, fault.Wrap(err, CodeBody, op, "the body is not a character")
-	}
-	if c.Identity.Name == "" {
-		return Character{}, fault.New(CodeBody, op, "the character has no name")
-	}
 	if t := c.Settings.Talkativeness; t != nil && t.Kind() != '0' {
-		return Character{}, fault.New(CodeBody, op, "settings.talkativeness is %q, not a number", t)
+		return fault.New(CodeBody, op, "settings.talkativeness is %q, not a number", t)
 	}
-	if err := checkInjections(c.Prompts.DepthInjections); err != nil {
-		return Character{}, err
+	if err := c.Fields.check("the character"); err != nil {
+		return err
 	}
 	seen := map[string]bool{}
 	for _, v := range c.Variants {
-		if v.ID == "" || seen[v.ID] {
-			return Character{}, fault.New(CodeBody, op, "the variant id %q is empty or taken", v.ID)
+		if err := unique(op, "variant", v.ID, seen); err != nil {
+			return err
 		}
-		seen[v.ID] = true
-		if err := checkInjections(v.Fields.Prompts.DepthInjections); err != nil {
-			return Character{}, err
+		if err := oneOf(op, "variant "+v.ID, "mode", v.Mode, []string{"inherit", "alone"}); err != nil {
+			return err
+		}
+		if err := v.Fields.check("variant " + v.ID); err != nil {
+			return err
 		}
 	}
-	return c, nil
+	triggers := map[string]bool{}
+	for _, t := range c.Behavior.Triggers {
+		if err := unique(op, "trigger", t.ID, triggers); err != nil {
+			return err
+		}
+	}
+	return checkRules(op, c.Behavior.Regex)
 }
 
-func checkInjections(list []Injection) error {
-	for i, inj := range list {
-		if !slices.Contains([]string{"system", "user", "assistant"}, inj.Role) {
-			return fault.New(CodeBody, "content.character", "depth injection %d has the role %q", i, inj.Role).
+func (f Fields) check(where string) error {
+	const op = "content.character"
+	if err := oneOf(op, where, "spelling of attributes", f.Persona.Structured.Kind, []string{"wpp", "sbf", "boostyle", "attributes", "text"}); err != nil {
+		return err
+	}
+	for i, inj := range f.Prompts.DepthInjections {
+		if !slices.Contains(roles, inj.Role) {
+			return fault.New(CodeBody, op, "depth injection %d of %s has the role %q", i, where, inj.Role).
 				WithHint("use system, user or assistant")
 		}
 		if inj.Depth < 0 {
-			return fault.New(CodeBody, "content.character", "depth injection %d has the depth %d", i, inj.Depth).
+			return fault.New(CodeBody, op, "depth injection %d of %s has the depth %d", i, where, inj.Depth).
 				WithHint("use 0 for behind the last message, or more")
 		}
 	}
 	return nil
-}
-
-// Body is the canonical JSON of c.
-func (c Character) Body() ([]byte, error) {
-	raw, err := json.Marshal(c, jsonv1.OmitEmptyWithLegacySemantics(true))
-	if err != nil {
-		return nil, fault.Wrap(err, CodeBody, "content.character", "the character %q cannot be written", c.Identity.Name)
-	}
-	return canon.JSON(raw)
-}
-
-// Characters is the kind, as the studio's tools know it.
-type Characters struct{}
-
-// Name is the kind's name.
-func (Characters) Name() string { return KindCharacter }
-
-// Title is the name in a body, or why it is not a character.
-func (Characters) Title(body []byte) (string, error) {
-	c, err := ParseCharacter(body)
-	return titleOf(c), err
-}
-
-// Referenced says that nothing names a character yet.
-func (Characters) Referenced() bool { return false }
-
-// titleOf is the name as lists show it, cut at their bound.
-func titleOf(c Character) string {
-	if utf8.RuneCountInString(c.Identity.Name) <= store.MaxTitle {
-		return c.Identity.Name
-	}
-	return string([]rune(c.Identity.Name)[:store.MaxTitle-1]) + "…"
 }

@@ -3,9 +3,7 @@ package content
 import (
 	"context"
 
-	"github.com/soundstage-dev/soundstage/runtime/draft"
 	"github.com/soundstage-dev/soundstage/runtime/preview"
-	"github.com/soundstage-dev/soundstage/runtime/store"
 	"github.com/soundstage-dev/soundstage/runtime/tool"
 )
 
@@ -34,26 +32,11 @@ func createTool(d Deps) tool.Tool {
 		Summary:     "Create a new character, as a draft.",
 		Description: "Only the name is needed; the other fields can be added now or later. An id that is taken is refused, never changed.",
 	}, func(ctx context.Context, call tool.Call, in CreateIn) (tool.Reply[preview.Drafted], error) {
-		none := tool.Reply[preview.Drafted]{}
 		c := Character{Fields: Fields{
 			Identity:  Identity{Name: in.Name, Nickname: in.Nickname, Tagline: in.Tagline},
-			Persona:   Persona{Description: in.Description, Personality: in.Personality, Scenario: in.Scenario},
+			Persona:   Prose{Description: in.Description, Personality: in.Personality, Scenario: in.Scenario},
 			Greetings: Greetings{First: in.FirstMessage}, Examples: in.Examples,
 		}, Attribution: Attribution{Creator: in.Creator}, Discovery: Discovery{Tags: in.Tags, CreatorNotes: in.CreatorNotes}}
-		body, err := c.Body()
-		if err != nil {
-			return none, err
-		}
-		ref := store.Ref{Kind: KindCharacter, ID: in.ID}
-		if ref.ID == "" {
-			ref.ID = store.DeriveID(in.Name)
-		}
-		if err := store.CheckRef(ref); err != nil {
-			return none, err
-		}
-		return compose(ctx, d, call, "studio.character.create", in, draft.Proposal{
-			Baseline: store.Piece{Ref: ref}, Create: true,
-			Proposed: store.Piece{Ref: ref, Title: titleOf(c), Body: body},
-		})
+		return create(ctx, d, call, action{KindCharacter, "studio.character.create", in.ID}, in, c)
 	})
 }

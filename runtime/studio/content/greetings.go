@@ -43,7 +43,7 @@ func greetingsTool(d Deps) tool.Tool {
 		Summary:     "Change a character's first message, alternate greetings and group-only greetings, as a draft.",
 		Description: "Replace, remove, add and order run in this order within one call. Several calls compose into one draft.",
 	}, func(ctx context.Context, call tool.Call, in GreetingsIn) (tool.Reply[preview.Drafted], error) {
-		return edit(ctx, d, call, id, target{in.ID, in.Variant}, in, func(f *Fields) error {
+		return editFields(ctx, d, call, action{KindCharacter, id, in.ID}, in.Variant, in, func(f *Fields) error {
 			put(&f.Greetings.First, in.First)
 			put(&f.Greetings.GroupOnly, in.GroupOnly)
 			list, err := rearrange(slices.Clone(f.Greetings.Alternates), in)

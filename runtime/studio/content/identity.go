@@ -29,7 +29,7 @@ func identityTool(d Deps) tool.Tool {
 		Summary:     "Change a character's name, nickname, tagline and other identity fields, as a draft.",
 		Description: "Give only the fields that should change. The id stays when the name changes. Several calls compose into one draft.",
 	}, func(ctx context.Context, call tool.Call, in IdentityIn) (tool.Reply[preview.Drafted], error) {
-		return edit(ctx, d, call, id, target{in.ID, in.Variant}, in, func(f *Fields) error {
+		return editFields(ctx, d, call, action{KindCharacter, id, in.ID}, in.Variant, in, func(f *Fields) error {
 			i := &f.Identity
 			put(&i.Name, in.Name)
 			put(&i.Nickname, in.Nickname)

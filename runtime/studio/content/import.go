@@ -9,132 +9,177 @@ import (
 	"github.com/soundstage-dev/soundstage/harness/canon"
 	"github.com/soundstage-dev/soundstage/harness/fault"
 	"github.com/soundstage-dev/soundstage/runtime/store"
-	"github.com/soundstage-dev/soundstage/runtime/studio/content/card"
 	"github.com/soundstage-dev/soundstage/runtime/studio/content/carrier"
 )
 
-// Imported is what a file gave.
+// An Imported is what a file gave: all of its pieces, without a revision, because
+// nothing is stored. A piece that another names comes before it.
 type Imported struct {
-	Piece       store.Piece // without a revision: nothing is stored
-	Format      string      // "png-v3"; also the escrow's
-	Warnings    []string
-	BookEntries int // of a lorebook in the card; it stays in the original file
-	Assets      int // that the card names
-	Missing     int // of those, the ones that the file should carry and does not
+	Format   string // that took the file; also the escrow's
+	Pieces   []store.Piece
+	Notes    []Notes // one a piece
+	Warnings []string
 }
 
-// Import reads a character card from a file: JSON or PNG, versions 1 to 3. name is
-// the file's, for people, and names a character that has no name. The file is kept
-// whole in the piece's escrow.
-func Import(name string, data []byte) (Imported, error) {
-	file, err := carrier.Read(data)
+// Open looks at a file. What cannot be read is for the formats to say: Open itself
+// does not fail.
+func Open(name string, data []byte) File {
+	f := File{Name: path.Base(strings.ReplaceAll(name, `\`, "/")), Raw: data}
+	f.Carrier, f.Err = carrier.Read(data)
+	if f.Err != nil {
+		return f
+	}
+	for _, p := range f.Carrier.Payloads {
+		d := Doc{Keyword: p.Keyword}
+		if d.Tree, d.Err = canon.ParseTree(p.Text); d.Err != nil {
+			d.Tree = nil
+		}
+		f.Docs = append(f.Docs, d)
+	}
+	if f.Carrier.Kind == carrier.JSON {
+		f.Doc, f.Err = f.Docs[0].Tree, f.Docs[0].Err
+	}
+	return f
+}
+
+// Import reads a file: every piece in it, or none. name is the file's, for people, and
+// names a piece that has no name. The file is kept in the pieces' escrow. taken reports
+// an id that is not free: a second piece of one name in the same file is given another.
+func (t *Formats) Import(name string, data []byte) (Imported, error) {
+	f := Open(name, data)
+	best, score := t.detect(f)
+	if best == nil {
+		return Imported{}, unread(f)
+	}
+	_ = score
+	r, err := t.read(best, f)
 	if err != nil {
 		return Imported{}, err
 	}
-	im := Imported{Warnings: file.Warnings}
-	c, err := im.pick(file)
-	if err != nil {
-		return Imported{}, err
-	}
-	im.Format = fmt.Sprintf("%s-%s", file.Kind, c.Version)
-	im.Warnings = append(im.Warnings, c.Warnings...)
-	im.BookEntries = c.BookEntries
-	im.countAssets(c.Body, file)
-	if file.Kind == carrier.PNG {
-		if err := c.Body.Set("/media/portrait", canon.NewText(originalPrefix+im.Format)); err != nil {
-			return Imported{}, err
+	im := Imported{Format: best.About().Name, Warnings: r.Warnings}
+	return im, im.build(f, r)
+}
+
+// detect is the format that is surest of the file.
+func (t *Formats) detect(f File) (best Format, score float64) {
+	score = 0.5
+	for _, c := range t.list {
+		if s := c.Score(f); s >= score && (best == nil || s > score) {
+			best, score = c, s
 		}
 	}
-	return im, im.finish(name, data, c.Body)
+	return best, score
 }
 
-// originalPrefix begins a portrait that is the picture of an imported file.
-const originalPrefix = "original:"
+func unread(f File) error {
+	const op = "content.import"
+	switch {
+	case f.Err != nil:
+		return f.Err
+	case f.Doc != nil && isLumiverse(f.Doc):
+		return fault.New(CodeUnread, op, "%q is a file of Lumiverse, which is not read: its licence forbids to build on it", f.Name).
+			WithHint("export it from there as a Character Card or for SillyTavern")
+	case f.Doc != nil:
+		return fault.New(CodeUnread, op, "%q is JSON, and of no format that is known here", f.Name).
+			WithHint("soundstage formats lists what is read")
+	}
+	return fault.New(CodeUnread, op, "%q is of no format that is known here: it begins with %q", f.Name, f.Raw[:min(len(f.Raw), 12)]).
+		WithHint("soundstage formats lists what is read")
+}
 
-// pick reads every card in the file and takes the newest kind.
-func (im *Imported) pick(file carrier.File) (card.Card, error) {
-	cards := map[string]card.Card{}
-	var first error
-	for _, p := range file.Payloads {
-		c, err := card.Read(p.Text)
-		if err != nil {
-			if first == nil {
-				first = err
-			}
-			if len(file.Payloads) > 1 {
-				im.Warnings = append(im.Warnings, fmt.Sprintf("the %s chunk holds no card and is ignored: %v", p.Keyword, err))
-			}
+func isLumiverse(doc *canon.Node) bool {
+	return strings.HasPrefix(doc.Field("format").Text(), "lumiverse") || doc.At("/data/extensions/lumiverse_modules") != nil
+}
+
+// read lets a format read, and fills names that are missing.
+func (t *Formats) read(format Format, f File) (Reading, error) {
+	r, err := format.Read(f)
+	if err != nil {
+		return r, err
+	}
+	for i, found := range r.Found {
+		at := "/name"
+		if found.Kind == KindCharacter {
+			at = "/identity/name"
+		}
+		if found.Body.At(at).Text() != "" {
 			continue
 		}
-		cards[p.Keyword] = c
-	}
-	v3, has3 := cards[carrier.CCV3]
-	v2, has2 := cards[carrier.Chara]
-	if has2 && has3 {
-		if diff := card.Differ(v2, v3); len(diff) > 0 {
-			im.Warnings = append(im.Warnings, "chara/ccv3 differ in "+strings.Join(diff, ", ")+"; ccv3 is used")
-		}
-	}
-	switch {
-	case has3:
-		return v3, nil
-	case has2:
-		return v2, nil
-	}
-	if c, ok := cards[""]; ok {
-		return c, nil
-	}
-	return card.Card{}, first
-}
-
-func (im *Imported) countAssets(body *canon.Node, file carrier.File) {
-	for _, a := range body.At("/media/assets").Items() {
-		im.Assets++
-		n, inChunk := strings.CutPrefix(a.Field("uri").Text(), assetPrefix)
-		if inChunk && !file.Assets[n] {
-			if im.Missing++; im.Missing > 3 {
-				continue
-			}
-			im.Warnings = append(im.Warnings, fmt.Sprintf("the asset %q is not in the file: there is no chunk for %q",
-				a.Field("name").Text(), a.Field("uri").Text()))
-		}
-	}
-	if im.Missing > 3 {
-		im.Warnings = append(im.Warnings, fmt.Sprintf("%d assets are not in the file", im.Missing))
-	}
-}
-
-// assetPrefix begins the URI of an asset in a chunk of the picture.
-const assetPrefix = "__asset:"
-
-func (im *Imported) finish(name string, data []byte, body *canon.Node) error {
-	base := path.Base(strings.ReplaceAll(name, `\`, "/"))
-	if body.At("/identity/name") == nil {
-		stem := strings.ToValidUTF8(strings.TrimSuffix(base, path.Ext(base)), "")
+		stem := strings.ToValidUTF8(strings.TrimSuffix(f.Name, path.Ext(f.Name)), "")
 		if stem == "" || stem == "." || stem == "/" {
 			stem = "Unnamed"
 		}
-		im.Warnings = append(im.Warnings, fmt.Sprintf("the card has no name; it is called %q after its file", stem))
-		if err := body.Set("/identity/name", canon.NewText(stem)); err != nil {
+		if i > 0 {
+			stem += fmt.Sprintf(" %d", i+1)
+		}
+		r.Warnings = append(r.Warnings, fmt.Sprintf("the %s has no name; it is called %q after its file", nounOfKind(found.Kind), stem))
+		must(found.Body.Set(at, canon.NewText(stem)))
+	}
+	return r, nil
+}
+
+func nounOfKind(kind string) string {
+	if kind == KindCharacter {
+		return "card"
+	}
+	return kind
+}
+
+func (im *Imported) build(f File, r Reading) error {
+	const op = "content.import"
+	ids := make([]string, len(r.Found))
+	taken := map[store.Ref]bool{}
+	for i, found := range r.Found {
+		name := found.Body.At("/name").Text()
+		if found.Kind == KindCharacter {
+			name = found.Body.At("/identity/name").Text()
+		}
+		id := store.DeriveID(name)
+		for n := 2; taken[store.Ref{Kind: found.Kind, ID: id}]; n++ {
+			id = fmt.Sprintf("%s-%d", store.DeriveID(name), n)
+		}
+		taken[store.Ref{Kind: found.Kind, ID: id}] = true
+		ids[i] = id
+	}
+	for i, found := range r.Found {
+		for _, l := range found.Links {
+			link(found.Body, l, ids[l.To])
+		}
+		raw, err := canon.JSON(found.Body.Bytes())
+		if err != nil {
+			return fault.Wrap(err, CodeBody, op, "the %s in %q has no canonical form", found.Kind, f.Name)
+		}
+		if len(raw) > store.MaxBody {
+			return fault.New(fault.TooLarge, op, "the %s in %q has %d bytes without its original, the bound is %d", found.Kind, f.Name, len(raw), store.MaxBody)
+		}
+		kind, err := kindNamed(found.Kind)
+		if err != nil {
 			return err
 		}
+		title, err := kind.Title(raw)
+		if err != nil {
+			return err
+		}
+		esc := store.Escrow{Format: im.Format, Name: f.Name, Raw: slices.Clone(f.Raw)}
+		if found.Original != nil {
+			esc = *found.Original
+		}
+		im.Pieces = append(im.Pieces, store.Piece{Ref: store.Ref{Kind: found.Kind, ID: ids[i]}, Title: title, Body: raw, Escrow: []store.Escrow{esc}})
+		im.Notes = append(im.Notes, found.Notes)
 	}
-	raw, err := canon.JSON(body.Bytes())
-	if err != nil {
-		return fault.Wrap(err, CodeBody, "content.import", "the card %q has no canonical form", base)
-	}
-	if len(raw) > store.MaxBody {
-		return fault.New(fault.TooLarge, "content.import", "the character has %d bytes without its original, the bound is %d", len(raw), store.MaxBody)
-	}
-	c, err := ParseCharacter(raw)
-	if err != nil {
-		return err
-	}
-	im.Piece = store.Piece{
-		Ref:    store.Ref{Kind: KindCharacter, ID: store.DeriveID(c.Identity.Name)},
-		Title:  titleOf(c),
-		Body:   raw,
-		Escrow: []store.Escrow{{Format: im.Format, Name: base, Raw: slices.Clone(data)}},
-	}
+	slices.Reverse(im.Pieces) // what is named comes first
+	slices.Reverse(im.Notes)
 	return nil
+}
+
+func link(body *canon.Node, l FoundLink, id string) {
+	if !l.List {
+		must(body.Set(l.Path, canon.NewText(id)))
+		return
+	}
+	items := []*canon.Node{}
+	for _, it := range body.At(l.Path).Items() {
+		items = append(items, it)
+	}
+	must(body.Set(l.Path, canon.NewArray(append(items, canon.NewText(id))...)))
 }

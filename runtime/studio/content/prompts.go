@@ -47,7 +47,7 @@ func promptsTool(d Deps) tool.Tool {
 		Summary:     "Change a character's description, personality, scenario, system prompts, examples and depth injections, as a draft.",
 		Description: "Give only the fields that should change, each with its whole new text. Several calls compose into one draft.",
 	}, func(ctx context.Context, call tool.Call, in PromptsIn) (tool.Reply[preview.Drafted], error) {
-		return edit(ctx, d, call, id, target{in.ID, in.Variant}, in, func(f *Fields) error {
+		return editFields(ctx, d, call, action{KindCharacter, id, in.ID}, in.Variant, in, func(f *Fields) error {
 			put(&f.Persona.Description, in.Description)
 			put(&f.Persona.Personality, in.Personality)
 			put(&f.Persona.Scenario, in.Scenario)

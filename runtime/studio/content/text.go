@@ -1,11 +1,6 @@
 package content
 
-import (
-	"strconv"
-	"unicode/utf8"
-)
-
-func itoa(i int) string { return strconv.Itoa(i) }
+import "unicode/utf8"
 
 // clip keeps at most n characters.
 func clip(s string, n int) string {

@@ -11,10 +11,10 @@ package card
 import (
 	"fmt"
 	"strconv"
-	"unicode/utf8"
 
 	"github.com/soundstage-dev/soundstage/harness/canon"
 	"github.com/soundstage-dev/soundstage/harness/fault"
+	"github.com/soundstage-dev/soundstage/runtime/studio/content/twin"
 )
 
 // MaxItems is how many items one list of a card may have: greetings, tags, assets.
@@ -40,24 +40,8 @@ const (
 // String is "v1", "v2" or "v3".
 func (v Version) String() string { return "v" + strconv.Itoa(int(v)) }
 
-// A Verdict says what becomes of a value that a format has no place for.
-type Verdict string
-
-// The verdicts.
-const (
-	Dropped      Verdict = "dropped"
-	Approximated Verdict = "approximated" // a part of it, or in another form
-	Embedded     Verdict = "embedded"     // kept in an extension that few programs read
-)
-
-// A Loss is one value that does not cross to a format whole.
-type Loss struct {
-	Path    string  `json:"path"`   // of the canonical body; "original:" and a pointer for what only the original file holds
-	Value   string  `json:"value"`  // clipped
-	Target  string  `json:"target"` // the format: "v2" from Write
-	Verdict Verdict `json:"verdict"`
-	Reason  string  `json:"reason"`
-}
+// A Loss is one value that does not cross to a version whole.
+type Loss = twin.Loss
 
 // A Card is one card document as it was read.
 type Card struct {
@@ -74,6 +58,11 @@ func Read(text []byte) (Card, error) {
 	if err != nil {
 		return Card{}, fault.Wrap(err, fault.CodeOf(err), "card.read", "the card cannot be read")
 	}
+	return ReadTree(doc)
+}
+
+// ReadTree is Read of a document that is parsed already.
+func ReadTree(doc *canon.Node) (Card, error) {
 	c := Card{Doc: doc}
 	if err := c.detect(); err != nil {
 		return Card{}, err
@@ -107,7 +96,7 @@ func readBody(doc *canon.Node, v Version, warnings []string) (*canon.Node, []str
 		if at.ptr == "" {
 			continue
 		}
-		val, problem := f.codec.read(doc.At(v.root() + at.ptr))
+		val, problem := f.codec.Read(doc.At(v.root() + at.ptr))
 		if problem != "" {
 			warnings = append(warnings, fmt.Sprintf("%s: %s", v.root()+at.ptr, problem))
 		}
@@ -123,16 +112,4 @@ func must(err error) {
 	if err != nil {
 		panic(err)
 	}
-}
-
-// clip is a value for a person: at most 120 characters.
-func clip(n *canon.Node) string {
-	s := n.Text()
-	if n.Kind() != canon.String {
-		s = string(n.Bytes())
-	}
-	if utf8.RuneCountInString(s) <= 120 {
-		return s
-	}
-	return string([]rune(s)[:119]) + "…"
 }

@@ -1,9 +1,11 @@
 package card
 
+import "github.com/soundstage-dev/soundstage/runtime/studio/content/twin"
+
 // A field ties a place in the canonical body to its place in each version.
 type field struct {
 	path  string // in the canonical body
-	codec codec
+	codec twin.Codec
 	at    [4]place // by Version; 0 is unused
 }
 
@@ -52,37 +54,37 @@ func with1(p place, at [4]place) [4]place {
 
 // fields is the whole correspondence, in the order of the canonical body.
 var fields = []field{
-	{"/identity/name", text, everywhere("/name")},
-	{"/identity/nickname", text, only3("/nickname", "/nickname")},
-	{"/identity/tagline", text, extension("/soundstage/tagline", oursOnly)},
-	{"/identity/fullName", text, extension("/soundstage/fullName", oursOnly)},
-	{"/identity/title", text, extension("/soundstage/title", oursOnly)},
-	{"/identity/age", text, extension("/soundstage/age", oursOnly)},
-	{"/identity/pronouns", text, extension("/soundstage/pronouns", oursOnly)},
-	{"/persona/description", text, everywhere("/description")},
-	{"/persona/personality", text, everywhere("/personality")},
-	{"/persona/scenario", text, everywhere("/scenario")},
-	{"/persona/appearance", text, extension("/appearance", marinara)},
-	{"/persona/backstory", text, extension("/backstory", marinara)},
-	{"/prompts/system", text, since2("/system_prompt")},
-	{"/prompts/postHistory", text, since2("/post_history_instructions")},
+	{"/identity/name", twin.Text, everywhere("/name")},
+	{"/identity/nickname", twin.Text, only3("/nickname", "/nickname")},
+	{"/identity/tagline", twin.Text, extension("/soundstage/tagline", oursOnly)},
+	{"/identity/fullName", twin.Text, extension("/soundstage/fullName", oursOnly)},
+	{"/identity/title", twin.Text, extension("/soundstage/title", oursOnly)},
+	{"/identity/age", twin.Text, extension("/soundstage/age", oursOnly)},
+	{"/identity/pronouns", twin.Text, extension("/soundstage/pronouns", oursOnly)},
+	{"/persona/description", twin.Text, everywhere("/description")},
+	{"/persona/personality", twin.Text, everywhere("/personality")},
+	{"/persona/scenario", twin.Text, everywhere("/scenario")},
+	{"/persona/appearance", twin.Text, extension("/appearance", marinara)},
+	{"/persona/backstory", twin.Text, extension("/backstory", marinara)},
+	{"/prompts/system", twin.Text, since2("/system_prompt")},
+	{"/prompts/postHistory", twin.Text, since2("/post_history_instructions")},
 	{"/prompts/depthInjections", depthPrompt, extension("/depth_prompt", "")},
-	{"/greetings/first", text, everywhere("/first_mes")},
+	{"/greetings/first", twin.Text, everywhere("/first_mes")},
 	{"/greetings/alternates", greetings, since2("/alternate_greetings")},
-	{"/greetings/groupOnly", textList, [4]place{V2: kept("/extensions/group_only_greetings", tavernOnly), V3: need("/group_only_greetings")}},
-	{"/examples", text, everywhere("/mes_example")},
+	{"/greetings/groupOnly", twin.TextList, [4]place{V2: kept("/extensions/group_only_greetings", tavernOnly), V3: need("/group_only_greetings")}},
+	{"/examples", twin.Text, everywhere("/mes_example")},
 	{"/media/assets", assets, [4]place{V3: may("/assets")}},
-	{"/attribution/creator", text, with1(kept("/creator", oldTavern), since2("/creator"))},
-	{"/attribution/version", text, since2("/character_version")},
-	{"/attribution/source", textList, only3("/source", "/source")},
-	{"/attribution/created", seconds, only3("/creation_date", "/created")},
-	{"/attribution/modified", seconds, only3("/modification_date", "/modified")},
-	{"/discovery/tags", textList, with1(kept("/tags", oldTavern), since2("/tags"))},
-	{"/discovery/creatorNotes", text, with1(kept("/creatorcomment", oldTavern), since2("/creator_notes"))},
-	{"/discovery/multilingual", textMap, only3("/creator_notes_multilingual", "/multilingual")},
-	{"/settings/talkativeness", number, with1(kept("/talkativeness", oldTavern), extension("/talkativeness", ""))},
-	{"/variants", codec{}, [4]place{}},
-	{"/worldName", text, extension("/world", "")},
+	{"/attribution/creator", twin.Text, with1(kept("/creator", oldTavern), since2("/creator"))},
+	{"/attribution/version", twin.Text, since2("/character_version")},
+	{"/attribution/source", twin.TextList, only3("/source", "/source")},
+	{"/attribution/created", twin.Seconds, only3("/creation_date", "/created")},
+	{"/attribution/modified", twin.Seconds, only3("/modification_date", "/modified")},
+	{"/discovery/tags", twin.TextList, with1(kept("/tags", oldTavern), since2("/tags"))},
+	{"/discovery/creatorNotes", twin.Text, with1(kept("/creatorcomment", oldTavern), since2("/creator_notes"))},
+	{"/discovery/multilingual", twin.TextMap, only3("/creator_notes_multilingual", "/multilingual")},
+	{"/settings/talkativeness", twin.Number, with1(kept("/talkativeness", oldTavern), extension("/talkativeness", ""))},
+	{"/variants", twin.Codec{}, [4]place{}},
+	{"/worldName", twin.Text, extension("/world", "")},
 }
 
 // A Field is one row of the correspondence, for the generated reference. A place

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/soundstage-dev/soundstage/harness/canon"
+	"github.com/soundstage-dev/soundstage/runtime/studio/content/twin"
 )
 
 // The smallest documents that the specifications allow, laid out as people like
@@ -60,18 +61,18 @@ var templates = [4]string{
 }`,
 }
 
-// Write gives the document of version to that means body. twin is the document it
+// Write gives the document of version to that means body. from is the document it
 // is laid over: one of another version is brought over first, nil is the smallest
-// valid document. The twin is not changed.
-func Write(body *canon.Node, to Version, twin *Card) (*canon.Node, []Loss) {
+// valid document. That is not changed.
+func Write(body *canon.Node, to Version, from *Card) (*canon.Node, []Loss) {
 	w := &writer{to: to}
 	switch {
-	case twin == nil:
+	case from == nil:
 		w.doc = template(to)
-	case twin.Version == to:
-		w.doc = twin.Doc.Clone()
+	case from.Version == to:
+		w.doc = from.Doc.Clone()
 	default:
-		w.rebase(twin)
+		w.rebase(from)
 	}
 	was, _ := readBody(w.doc, to, nil)
 	for _, f := range fields {
@@ -92,8 +93,8 @@ type writer struct {
 	losses []Loss
 }
 
-func (w *writer) lose(path string, val *canon.Node, verdict Verdict, why string) {
-	w.losses = append(w.losses, Loss{Path: path, Value: clip(val), Target: w.to.String(), Verdict: verdict, Reason: why})
+func (w *writer) lose(path string, val *canon.Node, verdict twin.Verdict, why string) {
+	w.losses = append(w.losses, Loss{Path: path, Value: twin.Clip(val), Target: w.to.String(), Verdict: verdict, Reason: why})
 }
 
 // field is the three-state overlay: equal leaves the twin's tokens, changed writes,
@@ -102,20 +103,20 @@ func (w *writer) field(f field, now, was *canon.Node) {
 	at := f.at[w.to]
 	if at.ptr == "" {
 		if now != nil {
-			w.lose(f.path, now, Dropped, "version "+w.to.String()[1:]+" has no place for it")
+			w.lose(f.path, now, twin.Dropped, "version "+w.to.String()[1:]+" has no place for it")
 		}
 		return
 	}
-	if now != nil && f.codec.lossy != nil {
-		if why := f.codec.lossy(now); why != "" {
-			w.lose(f.path, now, Approximated, why)
+	if now != nil && f.codec.Lossy != nil {
+		if why := f.codec.Lossy(now); why != "" {
+			w.lose(f.path, now, twin.Approximated, why)
 		}
 	}
 	if canon.Equal(now, was) {
 		return
 	}
 	if now != nil && at.foreign != "" {
-		w.lose(f.path, now, Embedded, at.foreign)
+		w.lose(f.path, now, twin.Embedded, at.foreign)
 	}
 	w.put(f, at, w.to.root()+at.ptr, now)
 	// SillyTavern keeps copies of the version 1 fields at the root
@@ -127,9 +128,9 @@ func (w *writer) field(f field, now, was *canon.Node) {
 func (w *writer) put(f field, at place, ptr string, now *canon.Node) {
 	switch old := w.doc.At(ptr); {
 	case now != nil:
-		w.set(ptr, f.codec.write(now, old))
+		w.set(ptr, f.codec.Write(now, old))
 	case at.required:
-		def, err := canon.ParseTree([]byte(f.codec.empty))
+		def, err := canon.ParseTree([]byte(f.codec.Empty))
 		must(err)
 		w.set(ptr, def)
 	default:
@@ -150,7 +151,7 @@ func (w *writer) set(ptr string, v *canon.Node) {
 		parent := canon.JoinPointer(toks[:i+1]...)
 		if n := w.doc.At(parent); n != nil && n.Kind() != canon.Object {
 			if n.Kind() != canon.Null {
-				w.lose("original:"+parent, n, Dropped, "it is "+n.Kind().String()+" where an object belongs, and a value must be kept there")
+				w.lose("original:"+parent, n, twin.Dropped, "it is "+n.Kind().String()+" where an object belongs, and a value must be kept there")
 			}
 			must(w.doc.Set(parent, canon.NewObject()))
 		}
@@ -160,19 +161,19 @@ func (w *writer) set(ptr string, v *canon.Node) {
 
 // rebase brings a twin of another version over. Keys that nobody here knows come
 // along wherever the target has a place for them.
-func (w *writer) rebase(twin *Card) {
+func (w *writer) rebase(from *Card) {
 	switch {
 	case w.to == V1:
-		w.flatten(twin)
-	case twin.Version == V1:
+		w.flatten(from)
+	case from.Version == V1:
 		w.doc = template(w.to)
-		for name, v := range twin.Doc.Members() {
+		for name, v := range from.Doc.Members() {
 			if w.doc.Field(name) == nil {
 				must(w.doc.Set(canon.JoinPointer(name), v))
 			}
 		}
 	case w.to == V3:
-		w.doc = twin.Doc.Clone()
+		w.doc = from.Doc.Clone()
 		w.stamp("chara_card_v3", "3.0")
 		if w.doc.At("/data/group_only_greetings").Kind() != canon.Array {
 			must(w.doc.Set("/data/group_only_greetings", canon.NewArray()))
@@ -183,7 +184,7 @@ func (w *writer) rebase(twin *Card) {
 			}
 		}
 	default:
-		w.doc = twin.Doc.Clone()
+		w.doc = from.Doc.Clone()
 		w.stamp("chara_card_v2", "2.0")
 		for _, f := range fields {
 			if p := f.at[V3].ptr; p != "" && p != f.at[V2].ptr {
@@ -204,7 +205,7 @@ func (w *writer) stamp(spec, version string) {
 func (w *writer) bookTo2() {
 	for _, e := range w.doc.At("/data/character_book/entries").Items() {
 		if e.Field("use_regex").Raw() == "true" || strings.HasPrefix(e.Field("content").Text(), "@@") {
-			w.lose("original:/data/character_book", w.doc.At("/data/character_book/name"), Approximated,
+			w.lose("original:/data/character_book", w.doc.At("/data/character_book/name"), twin.Approximated,
 				"entries use regular expressions or decorators, which version 2 does not have; they are written as they are")
 			return
 		}
@@ -213,22 +214,22 @@ func (w *writer) bookTo2() {
 
 // flatten keeps the root's own keys; what stands in data is either canonical and
 // written by the overlay, or a loss.
-func (w *writer) flatten(twin *Card) {
+func (w *writer) flatten(from *Card) {
 	w.doc = template(V1)
-	for name, v := range twin.Doc.Members() {
+	for name, v := range from.Doc.Members() {
 		if name != "spec" && name != "spec_version" && name != "data" {
 			must(w.doc.Set(canon.JoinPointer(name), v))
 		}
 	}
 	known := map[string]bool{"/extensions": true, "/extensions/soundstage": true}
 	for _, f := range fields {
-		known[f.at[twin.Version].ptr] = true
+		known[f.at[from.Version].ptr] = true
 	}
 	for _, parent := range []string{"", "/extensions"} {
-		for name, v := range twin.Doc.At("/data" + parent).Members() {
+		for name, v := range from.Doc.At("/data" + parent).Members() {
 			ptr := parent + canon.JoinPointer(name)
 			if !known[ptr] && v.Kind() != canon.Null {
-				w.lose("original:/data"+ptr, v, Dropped, "version 1 has no place for it")
+				w.lose("original:/data"+ptr, v, twin.Dropped, "version 1 has no place for it")
 			}
 		}
 	}

@@ -1,4 +1,4 @@
-package content
+package ccv3_test
 
 import (
 	"bytes"
@@ -10,16 +10,17 @@ import (
 
 	"github.com/soundstage-dev/soundstage/harness/canon"
 	"github.com/soundstage-dev/soundstage/harness/fault"
+	"github.com/soundstage-dev/soundstage/runtime/studio/content"
 	"github.com/soundstage-dev/soundstage/runtime/studio/content/carrier"
 )
 
 // later lists the corpus files that are recognised and refused now, and why.
 var later = map[string]fault.Code{
-	"ooba.yaml":                   carrier.CodeUnknown,       // YAML cards
-	"persona-wpp.txt":             canon.CodeTreeSyntax,      // a persona's text, not a file of its own
-	"persona-sbf.txt":             canon.CodeTreeSyntax,      // the same
-	"agnai-native-full.json":      "CARD_FORMAT_UNSUPPORTED", // Agnai's own format
-	"ok.charx":                    carrier.CodeUnsupported,   // archives
+	"ooba.yaml":                   carrier.CodeUnknown,     // YAML cards
+	"persona-wpp.txt":             canon.CodeTreeSyntax,    // a persona's text, not a file of its own
+	"persona-sbf.txt":             canon.CodeTreeSyntax,    // the same
+	"agnai-native-full.json":      content.CodeUnread,      // Agnai's own format
+	"ok.charx":                    carrier.CodeUnsupported, // archives
 	"deflated.charx":              carrier.CodeUnsupported,
 	"missing-asset.charx":         carrier.CodeUnsupported,
 	"zip-slip.charx":              carrier.CodeUnsupported,
@@ -76,10 +77,10 @@ func TestCorpusImports(t *testing.T) {
 	if err := json.Unmarshal(raw, &want); err != nil {
 		t.Fatal(err)
 	}
-	read := 0
+	n := 0
 	for name, data := range corpusFiles(t) {
 		t.Run(name, func(t *testing.T) {
-			im, err := Import(name, data)
+			im, err := read(name, data)
 			w, listed := want["character/"+name]
 			if code, ok := later[name]; ok {
 				if fault.CodeOf(err) != code {
@@ -93,20 +94,20 @@ func TestCorpusImports(t *testing.T) {
 			if err != nil {
 				return
 			}
-			read++
+			n++
 			if listed {
 				compare(t, im, w, data)
 			}
 			roundTrip(t, im, data)
 		})
 	}
-	if read < 20 {
-		t.Errorf("only %d files were read", read)
+	if n < 20 {
+		t.Errorf("only %d files were read", n)
 	}
-	t.Logf("%d files read, %d refused until their format is read", read, len(later))
+	t.Logf("%d files read, %d refused until their format is read", n, len(later))
 }
 
-func compare(t *testing.T, im Imported, w expect, data []byte) {
+func compare(t *testing.T, im imported, w expect, data []byte) {
 	if w.Name != "" && im.Piece.Title != w.Name {
 		t.Errorf("name %q, want %q", im.Piece.Title, w.Name)
 	}
@@ -125,7 +126,7 @@ func compare(t *testing.T, im Imported, w expect, data []byte) {
 	}
 	for _, ptr := range w.Preserve {
 		edited := rename(t, im)
-		_, out, _, err := Export(edited, im.Format)
+		_, out, _, err := write(edited, im.Format)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -139,16 +140,16 @@ func compare(t *testing.T, im Imported, w expect, data []byte) {
 
 // roundTrip wants the same bytes without an edit, and the edit and nothing else
 // with one, in every format.
-func roundTrip(t *testing.T, im Imported, data []byte) {
-	_, out, losses, err := Export(im.Piece, im.Format)
+func roundTrip(t *testing.T, im imported, data []byte) {
+	_, out, losses, err := write(im.Piece, im.Format)
 	if err != nil || !bytes.Equal(out, data) || len(losses) > 0 {
 		t.Errorf("the unedited round trip is not the same: %v, losses %v", err, losses)
 	}
 	edited := rename(t, im)
-	for _, f := range Formats() {
-		_, out, _, err := Export(edited, f)
+	for _, f := range table.Writing(content.KindCharacter) {
+		_, out, _, err := write(edited, f)
 		if strings.HasPrefix(f, "png") && strings.HasPrefix(im.Format, "json") {
-			if fault.CodeOf(err) != CodeNoPicture {
+			if fault.CodeOf(err) != content.CodeNoPicture {
 				t.Errorf("%s: %v", f, err)
 			}
 			continue
@@ -157,7 +158,7 @@ func roundTrip(t *testing.T, im Imported, data []byte) {
 			t.Errorf("%s: %v", f, err)
 			continue
 		}
-		again, err := Import("x", out)
+		again, err := read("x", out)
 		if err != nil || again.Piece.Title != "Renamed" || again.Format != f {
 			t.Errorf("%s: %v, %q as %q", f, err, again.Piece.Title, again.Format)
 		}

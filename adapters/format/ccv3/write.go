@@ -1,76 +1,32 @@
-package content
+package ccv3
 
 import (
-	"bytes"
 	"encoding/base64"
-	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/soundstage-dev/soundstage/harness/canon"
 	"github.com/soundstage-dev/soundstage/harness/fault"
 	"github.com/soundstage-dev/soundstage/runtime/store"
+	"github.com/soundstage-dev/soundstage/runtime/studio/content"
 	"github.com/soundstage-dev/soundstage/runtime/studio/content/card"
 	"github.com/soundstage-dev/soundstage/runtime/studio/content/carrier"
+	twins "github.com/soundstage-dev/soundstage/runtime/studio/content/twin"
 )
 
-// A Loss is one value that an export cannot hold whole.
-type Loss = card.Loss
-
-type format struct {
-	name    string
-	kind    carrier.Kind
-	version card.Version
-}
-
-var formats = []format{
-	{"json-v1", carrier.JSON, card.V1},
-	{"json-v2", carrier.JSON, card.V2},
-	{"json-v3", carrier.JSON, card.V3},
-	{"png-v1", carrier.PNG, card.V1},
-	{"png-v2", carrier.PNG, card.V2},
-	{"png-v3", carrier.PNG, card.V3},
-}
-
-// Formats lists the names that Export takes.
-func Formats() []string {
-	var names []string
-	for _, f := range formats {
-		names = append(names, f.name)
-	}
-	return names
-}
-
-// Export writes a character as a file of a format, and says what the format cannot
-// hold. A piece that was imported from that format and not changed since is the
-// same bytes; of a changed one only the changed values differ.
-func Export(p store.Piece, formatName string) (name string, data []byte, losses []Loss, err error) {
-	const op = "content.export"
-	i := slices.IndexFunc(formats, func(f format) bool { return f.name == formatName })
-	if i < 0 {
-		return "", nil, nil, fault.New(CodeFormat, op, "there is no format %q", formatName).
-			WithHint("use one of %s", strings.Join(Formats(), ", "))
-	}
-	if _, err := ParseCharacter(p.Body); err != nil {
-		return "", nil, nil, err
-	}
-	e := exporter{piece: p, format: formats[i]}
-	name = p.ID + "." + string(e.format.kind)
-	same, err := e.unchanged()
-	if same != nil || err != nil {
-		return name, same, nil, err
-	}
-	if e.body, err = canon.ParseTree(p.Body); err != nil {
-		return "", nil, nil, err
-	}
-	if e.format.kind == carrier.PNG {
+// Write implements content.Format. Of a changed piece only the changed values differ
+// from the file that it came from.
+func (f format) Write(w content.Writing) (content.Written, error) {
+	e := exporter{piece: w.Piece, format: f, body: w.Body}
+	e.readTwins()
+	var data []byte
+	var err error
+	if f.kind == carrier.PNG {
 		data, err = e.png()
 	} else {
 		data = e.json()
 	}
-	for i := range e.losses {
-		e.losses[i].Target = formatName
-	}
-	return name, data, e.losses, err
+	return content.Written{Data: data, Losses: e.losses}, err
 }
 
 type exporter struct {
@@ -78,7 +34,7 @@ type exporter struct {
 	format format
 	body   *canon.Node
 	twins  []twin
-	losses []Loss
+	losses []content.Loss
 }
 
 // A twin is a card document out of the escrow.
@@ -88,31 +44,19 @@ type twin struct {
 	raw  []byte // of the file
 }
 
-// unchanged is the original file where the body is still what it gave, and reads
-// the escrow into twins.
-func (e *exporter) unchanged() ([]byte, error) {
+// readTwins reads the cards of the escrow. What does not read is another format's.
+func (e *exporter) readTwins() {
 	for _, esc := range e.piece.Escrow {
 		file, err := carrier.Read(esc.Raw)
 		if err != nil {
-			continue // another studio's or a newer format's original
+			continue
 		}
 		for _, p := range file.Payloads {
 			if c, err := card.Read(p.Text); err == nil {
 				e.twins = append(e.twins, twin{Card: c, kind: file.Kind, raw: esc.Raw})
 			}
 		}
-		if esc.Format != e.format.name {
-			continue
-		}
-		was, err := Import(esc.Name, esc.Raw)
-		if err != nil {
-			return nil, fault.Wrap(err, CodeEscrow, "content.export", "the original %q of %s no longer reads", esc.Name, e.piece.Ref)
-		}
-		if bytes.Equal(was.Piece.Body, e.piece.Body) {
-			return esc.Raw, nil
-		}
 	}
-	return nil, nil
 }
 
 // nearest is the twin to write version over: of the same version, in the same kind
@@ -162,7 +106,7 @@ func (e *exporter) json() []byte {
 	}
 	for i, a := range e.body.At("/media/assets").Items() {
 		if uri := a.Field("uri").Text(); strings.HasPrefix(uri, assetPrefix) {
-			e.lose(canon.JoinPointer("media", "assets", itoa(i)), uri, "the asset's bytes are in a chunk of the picture")
+			e.lose(canon.JoinPointer("media", "assets", strconv.Itoa(i)), uri, "the asset's bytes are in a chunk of the picture")
 		}
 	}
 	if t != nil && t.kind == carrier.JSON && t.Version == e.format.version {
@@ -172,7 +116,7 @@ func (e *exporter) json() []byte {
 }
 
 func (e *exporter) lose(path, value, why string) {
-	e.losses = append(e.losses, Loss{Path: path, Value: clip(value, 120), Verdict: card.Dropped, Reason: why})
+	e.losses = append(e.losses, content.Loss{Path: path, Value: twins.Clip(canon.NewText(value)), Verdict: twins.Dropped, Reason: why})
 }
 
 func (e *exporter) png() ([]byte, error) {
@@ -202,6 +146,6 @@ func (e *exporter) picture() ([]byte, error) {
 			return esc.Raw, nil
 		}
 	}
-	return nil, fault.New(CodeNoPicture, "content.export", "%s has no PNG picture to carry the card", e.piece.Ref).
+	return nil, fault.New(content.CodeNoPicture, "content.export", "%s has no PNG picture to carry the card", e.piece.Ref).
 		WithHint("export as json-%s, or import the character from a PNG", e.format.version)
 }

@@ -1,30 +1,55 @@
-package content
+package ccv3_test
 
 import (
 	"bytes"
 	"strings"
 	"testing"
 
+	"github.com/soundstage-dev/soundstage/adapters/format/ccv3"
 	"github.com/soundstage-dev/soundstage/harness/canon"
 	"github.com/soundstage-dev/soundstage/harness/fault"
 	"github.com/soundstage-dev/soundstage/runtime/store"
-	"github.com/soundstage-dev/soundstage/runtime/studio/content/card"
+	"github.com/soundstage-dev/soundstage/runtime/studio/content"
 	"github.com/soundstage-dev/soundstage/runtime/studio/content/carrier"
+	"github.com/soundstage-dev/soundstage/runtime/studio/content/twin"
 )
 
+var table = content.NewFormats(ccv3.Formats()...)
+
+// imported is the one piece of a card.
+type imported struct {
+	Piece    store.Piece
+	Format   string
+	Warnings []string
+	content.Notes
+}
+
+func read(name string, data []byte) (imported, error) {
+	im, err := table.Import(name, data)
+	if err != nil {
+		return imported{}, err
+	}
+	return imported{im.Pieces[0], im.Format, im.Warnings, im.Notes[0]}, nil
+}
+
+func write(p store.Piece, format string) (name string, data []byte, losses []content.Loss, err error) {
+	c, err := table.Convert(p, format, nil)
+	return c.Name, c.Data, c.Losses, err
+}
+
 // rename is im with another name, as a capability would leave it.
-func rename(t testing.TB, im Imported) store.Piece {
+func rename(t testing.TB, im imported) store.Piece {
 	t.Helper()
-	c, err := ParseCharacter(im.Piece.Body)
+	c, err := content.Parse[content.Character](im.Piece.Body)
 	if err != nil {
 		t.Fatal(err)
 	}
 	c.Identity.Name = "Renamed"
 	p := im.Piece
-	if p.Body, err = c.Body(); err != nil {
+	if p.Body, err = content.Bytes(c); err != nil {
 		t.Fatal(err)
 	}
-	p.Title = titleOf(c)
+	p.Title = c.Identity.Name
 	return p
 }
 
@@ -51,7 +76,7 @@ func png(t testing.TB, chara, ccv3 string) []byte {
 }
 
 func TestConflictIsMendedByAnEdit(t *testing.T) {
-	im, err := Import(`C:\cards\ada.png`, png(t, docV2, docV3))
+	im, err := read(`C:\cards\ada.png`, png(t, docV2, docV3))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +86,7 @@ func TestConflictIsMendedByAnEdit(t *testing.T) {
 	if all := strings.Join(im.Warnings, "\n"); !strings.Contains(all, "chara/ccv3 differ in /identity/name;") || im.Missing != 1 {
 		t.Errorf("missing %d, warnings %q", im.Missing, all)
 	}
-	_, out, losses, err := Export(rename(t, im), "png-v3")
+	_, out, losses, err := write(rename(t, im), "png-v3")
 	if err != nil || len(losses) > 0 {
 		t.Fatal(err, losses)
 	}
@@ -78,11 +103,11 @@ func TestConflictIsMendedByAnEdit(t *testing.T) {
 }
 
 func TestExportLosses(t *testing.T) {
-	im, err := Import("ada.png", png(t, "", docV3))
+	im, err := read("ada.png", png(t, "", docV3))
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, _, losses, err := Export(im.Piece, "json-v3")
+	_, _, losses, err := write(im.Piece, "json-v3")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,18 +127,18 @@ func TestImportRefuses(t *testing.T) {
 		code fault.Code
 	}{
 		{"no card JSON in either chunk", png(t, "{", "["), canon.CodeTreeSyntax},
-		{"not a card", []byte(`{"entries":{}}`), card.CodeNotCard},
+		{"not a card", []byte(`{"entries":{}}`), content.CodeUnread},
 		{"an archive", []byte("PK\x03\x04"), carrier.CodeUnsupported},
 		{"nothing", nil, carrier.CodeUnknown},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if _, err := Import("x", tt.data); fault.CodeOf(err) != tt.code {
+			if _, err := read("x", tt.data); fault.CodeOf(err) != tt.code {
 				t.Errorf("got %v, want %s", err, tt.code)
 			}
 		})
 	}
-	im, err := Import("x.png", png(t, docV2, "{"))
+	im, err := read("x.png", png(t, docV2, "{"))
 	if err != nil || im.Format != "png-v2" || len(im.Warnings) == 0 {
 		t.Errorf("one sound chunk of two: %q, %v, %v", im.Format, im.Warnings, err)
 	}
@@ -121,37 +146,37 @@ func TestImportRefuses(t *testing.T) {
 
 func TestNameFromFile(t *testing.T) {
 	in := []byte(`{"spec":"chara_card_v2","spec_version":"2.0","data":{"name":""}}`)
-	im, err := Import("shelf/grey lady.json", in)
+	im, err := read("shelf/grey lady.json", in)
 	if err != nil || im.Piece.Title != "grey lady" || im.Piece.ID != "grey-lady" || len(im.Warnings) != 1 {
 		t.Fatalf("%q %q %v %v", im.Piece.Title, im.Piece.ID, im.Warnings, err)
 	}
-	if _, out, _, err := Export(im.Piece, "json-v2"); err != nil || !bytes.Equal(out, in) {
+	if _, out, _, err := write(im.Piece, "json-v2"); err != nil || !bytes.Equal(out, in) {
 		t.Errorf("round trip %s, %v", out, err)
 	}
 }
 
 func TestExportOfACreatedCharacter(t *testing.T) {
-	c := Character{Fields: Fields{Identity: Identity{Name: "Ada"}, Greetings: Greetings{Alternates: []Greeting{{Text: "Hi", Title: "T"}}}}}
-	body, err := c.Body()
+	c := content.Character{Fields: content.Fields{Identity: content.Identity{Name: "Ada"}, Greetings: content.Greetings{Alternates: []content.Greeting{{Text: "Hi", Title: "T"}}}}}
+	body, err := content.Bytes(c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := store.Piece{Ref: store.Ref{Kind: KindCharacter, ID: "ada"}, Title: "Ada", Body: body}
-	name, out, losses, err := Export(p, "json-v3")
-	if err != nil || name != "ada.json" || len(losses) != 1 || losses[0].Verdict != card.Approximated {
+	p := store.Piece{Ref: store.Ref{Kind: content.KindCharacter, ID: "ada"}, Title: "Ada", Body: body}
+	name, out, losses, err := write(p, "json-v3")
+	if err != nil || name != "ada.json" || len(losses) != 1 || losses[0].Verdict != twin.Approximated {
 		t.Errorf("%s, losses %v, %v", name, losses, err)
 	}
-	if again, err := Import(name, out); err != nil || again.Format != "json-v3" || len(again.Warnings) > 0 {
+	if again, err := read(name, out); err != nil || again.Format != "json-v3" || len(again.Warnings) > 0 {
 		t.Errorf("%q, %v, %v", again.Format, again.Warnings, err)
 	}
-	if _, _, _, err := Export(p, "png-v3"); fault.CodeOf(err) != CodeNoPicture {
+	if _, _, _, err := write(p, "png-v3"); fault.CodeOf(err) != content.CodeNoPicture {
 		t.Errorf("without a picture: %v", err)
 	}
-	if _, _, _, err := Export(p, "charx"); fault.CodeOf(err) != CodeFormat || !strings.Contains(fault.HintOf(err), "png-v3") {
+	if _, _, _, err := write(p, "charx"); fault.CodeOf(err) != content.CodeFormat || !strings.Contains(fault.HintOf(err), "png-v3") {
 		t.Errorf("unknown format: %v", err)
 	}
 	p.Body = []byte(`{"identity":{"name":"Ada"},"wrong":1}`)
-	if _, _, _, err := Export(p, "json-v3"); fault.CodeOf(err) != CodeBody {
+	if _, _, _, err := write(p, "json-v3"); fault.CodeOf(err) != content.CodeBody {
 		t.Errorf("not a body: %v", err)
 	}
 }
@@ -160,7 +185,7 @@ func FuzzImport(f *testing.F) {
 	f.Add(png(f, docV2, docV3))
 	f.Add([]byte("\ufeff" + docV2 + "\r\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		im, err := Import("x", data)
+		im, err := read("x", data)
 		if err != nil {
 			return
 		}
@@ -170,14 +195,14 @@ func FuzzImport(f *testing.F) {
 		if _, err := store.Prepare(im.Piece, store.Stamp{}); err != nil {
 			t.Fatal(err)
 		}
-		c, err := ParseCharacter(im.Piece.Body)
+		c, err := content.Parse[content.Character](im.Piece.Body)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if body, err := c.Body(); err != nil || !bytes.Equal(body, im.Piece.Body) {
+		if body, err := content.Bytes(c); err != nil || !bytes.Equal(body, im.Piece.Body) {
 			t.Fatalf("the body is not its own canonical form, %v\n%s\n%s", err, body, im.Piece.Body)
 		}
-		if _, out, _, err := Export(im.Piece, im.Format); err != nil || !bytes.Equal(out, data) {
+		if _, out, _, err := write(im.Piece, im.Format); err != nil || !bytes.Equal(out, data) {
 			t.Fatalf("round trip: %v", err)
 		}
 	})

@@ -1,0 +1,138 @@
+// Package ccv3 is the format of Character Cards, versions 1 to 3, in the files that
+// carry them.
+//
+// It is an adapter of the content studio: the codecs are runtime/studio/content/card and
+// content/carrier, the port is content.Format. It knows no other platform, reads no
+// disk, and never opens what a card brings to be run.
+package ccv3
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/soundstage-dev/soundstage/harness/canon"
+	"github.com/soundstage-dev/soundstage/runtime/studio/content"
+	"github.com/soundstage-dev/soundstage/runtime/studio/content/card"
+	"github.com/soundstage-dev/soundstage/runtime/studio/content/carrier"
+)
+
+// A format is one version in one kind of file.
+type format struct {
+	name    string
+	kind    carrier.Kind
+	version card.Version
+}
+
+// Formats are the formats of this platform.
+func Formats() []content.Format {
+	return []content.Format{
+		format{"json-v1", carrier.JSON, card.V1}, format{"json-v2", carrier.JSON, card.V2}, format{"json-v3", carrier.JSON, card.V3},
+		format{"png-v1", carrier.PNG, card.V1}, format{"png-v2", carrier.PNG, card.V2}, format{"png-v3", carrier.PNG, card.V3},
+	}
+}
+
+// About implements content.Format.
+func (f format) About() content.About {
+	return content.About{
+		Name: f.name, Platform: "Character Card " + strings.ToUpper(f.version.String()), Ext: "." + string(f.kind), Verbatim: true,
+		Kinds: []string{content.KindCharacter}, Writes: []string{content.KindCharacter},
+	}
+}
+
+// Score implements content.Format: a flat card is the least specific of all.
+func (f format) Score(file content.File) float64 {
+	if file.Carrier.Kind != f.kind {
+		return 0
+	}
+	c, _, err := pick(file)
+	switch {
+	case err != nil && f.version == card.V2 && file.Carrier.Kind == carrier.PNG:
+		return 0.5 // to say what is wrong with it
+	case err != nil || c.Version != f.version:
+		return 0
+	case c.Version == card.V1:
+		return 0.6
+	}
+	return 0.9
+}
+
+// Read implements content.Format.
+func (f format) Read(file content.File) (content.Reading, error) {
+	r := content.Reading{Warnings: append([]string{}, file.Carrier.Warnings...)}
+	c, warnings, err := pick(file)
+	if err != nil {
+		return content.Reading{}, err
+	}
+	r.Warnings = append(append(r.Warnings, warnings...), c.Warnings...)
+	found := content.Found{Kind: content.KindCharacter, Body: c.Body, Notes: content.Notes{Spec: c.Version.String(), BookEntries: c.BookEntries}}
+	r.Warnings = append(r.Warnings, countAssets(&found.Notes, c.Body, file.Carrier)...)
+	if file.Carrier.Kind == carrier.PNG {
+		if err := c.Body.Set("/media/portrait", canon.NewText(originalPrefix+f.name)); err != nil {
+			return content.Reading{}, err
+		}
+	}
+	r.Found = []content.Found{found}
+	return r, nil
+}
+
+// originalPrefix begins a portrait that is the picture of an imported file.
+const originalPrefix = "original:"
+
+// pick reads every card in the file and takes the newest kind.
+func pick(file content.File) (best card.Card, warnings []string, err error) {
+	cards := map[string]card.Card{}
+	for _, d := range file.Docs {
+		c, e := card.Card{}, d.Err
+		if e == nil {
+			c, e = card.ReadTree(d.Tree)
+		}
+		if e != nil {
+			if err == nil {
+				err = e
+			}
+			if len(file.Docs) > 1 {
+				warnings = append(warnings, fmt.Sprintf("the %s chunk holds no card and is ignored: %v", d.Keyword, e))
+			}
+			continue
+		}
+		cards[d.Keyword] = c
+	}
+	v3, has3 := cards[carrier.CCV3]
+	v2, has2 := cards[carrier.Chara]
+	if has2 && has3 {
+		if diff := card.Differ(v2, v3); len(diff) > 0 {
+			warnings = append(warnings, "chara/ccv3 differ in "+strings.Join(diff, ", ")+"; ccv3 is used")
+		}
+	}
+	switch {
+	case has3:
+		return v3, warnings, nil
+	case has2:
+		return v2, warnings, nil
+	}
+	if c, ok := cards[""]; ok {
+		return c, warnings, nil
+	}
+	return card.Card{}, warnings, err
+}
+
+func countAssets(n *content.Notes, body *canon.Node, file carrier.File) (warnings []string) {
+	for _, a := range body.At("/media/assets").Items() {
+		n.Assets++
+		chunk, inChunk := strings.CutPrefix(a.Field("uri").Text(), assetPrefix)
+		if inChunk && !file.Assets[chunk] {
+			if n.Missing++; n.Missing > 3 {
+				continue
+			}
+			warnings = append(warnings, fmt.Sprintf("the asset %q is not in the file: there is no chunk for %q",
+				a.Field("name").Text(), a.Field("uri").Text()))
+		}
+	}
+	if n.Missing > 3 {
+		warnings = append(warnings, fmt.Sprintf("%d assets are not in the file", n.Missing))
+	}
+	return warnings
+}
+
+// assetPrefix begins the URI of an asset in a chunk of the picture.
+const assetPrefix = "__asset:"

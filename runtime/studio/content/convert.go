@@ -1,0 +1,108 @@
+package content
+
+import (
+	"slices"
+
+	"github.com/soundstage-dev/soundstage/harness/canon"
+	"github.com/soundstage-dev/soundstage/harness/fault"
+	"github.com/soundstage-dev/soundstage/runtime/store"
+)
+
+// A Converted is a piece as a file of a format.
+type Converted struct {
+	Format   string
+	Name     string // of the file: the piece's id and the format's extension
+	Data     []byte
+	Losses   []Loss
+	Stripped []string // pointers of secrets that are not in the file
+	Verbatim bool     // the file is the one that the piece came from
+}
+
+// Convert writes a piece as a file of a format, and says what the format cannot hold.
+// It is the one function behind previews and exports, so that they agree. linked are
+// the pieces that p names.
+func (t *Formats) Convert(p store.Piece, format string, linked []store.Piece) (Converted, error) {
+	const op = "content.export"
+	f, err := t.Named(format, p.Kind)
+	if err != nil {
+		return Converted{}, err
+	}
+	kind, err := kindNamed(p.Kind)
+	if err != nil {
+		return Converted{}, err
+	}
+	if _, err := kind.Title(p.Body); err != nil {
+		return Converted{}, err
+	}
+	body, err := canon.ParseTree(p.Body)
+	if err != nil {
+		return Converted{}, err
+	}
+	w := Writing{Piece: p, Body: body, Linked: linked}
+	for i, e := range p.Escrow {
+		if e.Format == format && w.Twin == nil {
+			w.Twin = &p.Escrow[i]
+		} else {
+			w.Others = append(w.Others, e)
+		}
+	}
+	about := f.About()
+	c := Converted{Format: format, Name: p.ID + about.Ext}
+	if about.Verbatim && w.Twin != nil {
+		same, err := t.unchanged(f, w)
+		if err != nil {
+			return c, fault.Wrap(err, CodeEscrow, op, "the original %q of %s no longer reads", w.Twin.Name, p.Ref)
+		}
+		if same {
+			c.Data, c.Verbatim = slices.Clone(w.Twin.Raw), true
+			return c, nil
+		}
+	}
+	out, err := f.Write(w)
+	if err != nil {
+		return c, err
+	}
+	for i := range out.Losses {
+		out.Losses[i].Target = format
+	}
+	c.Data, c.Losses, c.Stripped = out.Data, out.Losses, out.Stripped
+	return c, nil
+}
+
+// Losses is what Convert says is lost.
+func (t *Formats) Losses(p store.Piece, format string) ([]Loss, error) {
+	c, err := t.Convert(p, format, nil)
+	return c.Losses, err
+}
+
+// unchanged reports that the body is still what its original gives, but for its links,
+// which are this studio's.
+func (t *Formats) unchanged(f Format, w Writing) (bool, error) {
+	again, err := t.read(f, Open(w.Twin.Name, w.Twin.Raw))
+	if err != nil {
+		return false, err
+	}
+	now := withoutLinks(w.Body)
+	for _, found := range again.Found {
+		if found.Kind == w.Piece.Kind && canon.Equal(withoutLinks(found.Body), now) {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+func withoutLinks(body *canon.Node) *canon.Node {
+	n := body.Clone()
+	for _, ptr := range []string{"/links", "/book", "/regexes"} {
+		_, err := n.Delete(ptr)
+		must(err)
+	}
+	return n
+}
+
+// must is for pointers of our own into objects of our own.
+func must(err error) {
+	if err != nil {
+		panic(err)
+	}
+}

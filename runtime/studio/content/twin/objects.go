@@ -1,0 +1,207 @@
+package twin
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/soundstage-dev/soundstage/harness/canon"
+)
+
+// MaxItems is how many items one list of objects may have; what is beyond is told as a
+// problem and stays in the original.
+const MaxItems = 10_000
+
+// Objects is a list of objects with fields of their own. id is the path of a field that
+// tells them apart, or "": an item without one, or with one that is taken, is given
+// prefix and its place, counted from 1. fresh is the smallest item, as JSON.
+//
+// An item that is written finds the twin's item of the same id, else one that is
+// equal: what nobody knows there stays with it, wherever the item has moved.
+func Objects(fields []Field, id, prefix, fresh string) Codec {
+	o := objects{fields: fields, id: id, prefix: prefix, fresh: fresh}
+	return Codec{Read: o.read, Write: o.write, Lay: o.lay, Empty: `[]`}
+}
+
+type objects struct {
+	fields            []Field
+	id, prefix, fresh string
+}
+
+// An item is one item of a list, as it stands and as it is read.
+type item struct {
+	name     string // where the list is an object
+	raw, val *canon.Node
+}
+
+// key is by what an item finds its twin.
+func (o objects) key(val *canon.Node) string {
+	if o.id != "" {
+		return val.At(o.id).Text()
+	}
+	return key(val)
+}
+
+// items reads a list, or the members of an object that some programs write instead.
+func (o objects) items(n *canon.Node) (list []item, problems []string) {
+	for _, raw := range n.Items() {
+		list = append(list, item{raw: raw})
+	}
+	for name, raw := range n.Members() {
+		list = append(list, item{name: name, raw: raw})
+	}
+	if len(list) > MaxItems {
+		problems = append(problems, fmt.Sprintf("has %d items; those beyond %d stay in the original file and are not used", len(list), MaxItems))
+	}
+	taken := map[string]bool{}
+	for i := range list[:min(len(list), MaxItems)] {
+		it := &list[i]
+		if it.raw.Kind() != canon.Object {
+			problems = append(problems, fmt.Sprintf("item %d is %s; it stays in the original file and is not used", i, it.raw.Kind()))
+			continue
+		}
+		val, more := Read(it.raw, o.fields)
+		for _, p := range more {
+			problems = append(problems, fmt.Sprintf("item %d %s", i, p))
+		}
+		if o.id != "" {
+			if was := val.At(o.id).Text(); was == "" || taken[was] {
+				if was != "" {
+					problems = append(problems, fmt.Sprintf("item %d has the id %q of another; it is given one of its own", i, was))
+				}
+				must(val.Set(o.id, canon.NewText(o.free(i+1, taken))))
+			}
+			taken[val.At(o.id).Text()] = true
+		}
+		it.val = val
+	}
+	return list, problems
+}
+
+func (o objects) free(n int, taken map[string]bool) string {
+	id := o.prefix + strconv.Itoa(n)
+	for ; taken[id]; n++ {
+		id = o.prefix + strconv.Itoa(n+1)
+	}
+	return id
+}
+
+func (o objects) read(n *canon.Node) (*canon.Node, string) {
+	switch n.Kind() {
+	case canon.Null:
+		return nil, ""
+	case canon.Array, canon.Object:
+	default:
+		return nil, fmt.Sprintf("is %s where a list belongs; it stays in the original file and is not used", n.Kind())
+	}
+	list, problems := o.items(n)
+	var vals []*canon.Node
+	for _, it := range list {
+		if it.val != nil {
+			vals = append(vals, it.val)
+		}
+	}
+	if len(vals) == 0 {
+		return nil, told(problems)
+	}
+	return canon.NewArray(vals...), told(problems)
+}
+
+// told joins problems, the first few of them in words.
+func told(problems []string) string {
+	text := ""
+	for i, p := range problems {
+		if i == mostProblems {
+			return fmt.Sprintf("%s; and %d more", text, len(problems)-i)
+		}
+		if i > 0 {
+			text += "; "
+		}
+		text += p
+	}
+	return text
+}
+
+func (o objects) write(val, old *canon.Node) *canon.Node {
+	put, _ := o.lay(val, old)
+	return put
+}
+
+func (o objects) lay(val, old *canon.Node) (*canon.Node, []Loss) {
+	was, _ := o.items(old)
+	byKey := map[string][]int{}
+	for i, it := range was {
+		if it.val != nil {
+			k := o.key(it.val)
+			byKey[k] = append(byKey[k], i)
+		}
+	}
+	var losses []Loss
+	puts := make([]item, 0, val.Len())
+	for i, now := range val.Items() {
+		put, k := item{}, o.key(now)
+		if left := byKey[k]; len(left) > 0 {
+			put.name, put.raw, byKey[k] = was[left[0]].name, was[left[0]].raw.Clone(), left[1:]
+		} else {
+			fresh, err := canon.ParseTree([]byte(o.fresh))
+			must(err)
+			put.raw = fresh
+		}
+		for _, l := range Lay(put.raw, o.without(now, put.raw), now) {
+			l.Path = "/" + strconv.Itoa(i) + l.Path
+			losses = append(losses, l)
+		}
+		puts = append(puts, put)
+	}
+	for _, it := range was {
+		if it.val == nil {
+			puts = append(puts, it) // what could not be read stays, at the end
+		}
+	}
+	if old.Kind() == canon.Object {
+		return members(puts), losses
+	}
+	raws := make([]*canon.Node, len(puts))
+	for i, it := range puts {
+		raws[i] = it.raw
+	}
+	return Refill(old, raws), losses
+}
+
+// members is an object of items; a new one is named by the next whole number.
+func members(list []item) *canon.Node {
+	next := 0
+	for _, it := range list {
+		if n, err := strconv.Atoi(it.name); err == nil && n >= next {
+			next = n + 1
+		}
+	}
+	out := canon.NewObject()
+	for _, it := range list {
+		if it.name == "" {
+			it.name = strconv.Itoa(next)
+			next++
+		}
+		must(out.Set(canon.JoinPointer(it.name), it.raw))
+	}
+	return out
+}
+
+// without is the fields, but for an id that reading made up: the document has none.
+func (o objects) without(now, doc *canon.Node) []Field {
+	if o.id == "" {
+		return o.fields
+	}
+	list := make([]Field, 0, len(o.fields))
+	for _, f := range o.fields {
+		if f.Path == o.id && f.Ptr != "" {
+			if val, _ := f.Codec.Read(doc.At(f.Ptr)); doc.At(f.Ptr) != nil && !canon.Equal(val, now.At(o.id)) {
+				continue // taken by another item, or not readable: as it was
+			}
+		}
+		if f.Path == o.id && f.Ptr == "" {
+			continue // an id of ours is no loss
+		}
+		list = append(list, f)
+	}
+	return list
+}
