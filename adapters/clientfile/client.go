@@ -60,6 +60,7 @@ type Client struct {
 	toml      bool
 	strict    bool // its own reader takes neither comments nor trailing commas
 	user      func(w Where) string
+	also      string   // another name of the user's file, which is read too
 	project   []string // in the project's folder; of several the first that is there
 	value     func(e Entry) string
 }
@@ -107,9 +108,9 @@ var clients = []Client{
 	{
 		Name: "opencode", Title: "OpenCode", container: "mcp",
 		user: func(w Where) string {
-			dir := filepath.Join(w.or("XDG_CONFIG_HOME", filepath.Join(w.home(), ".config")), "opencode")
-			return there(filepath.Join(dir, "opencode.jsonc"), filepath.Join(dir, "opencode.json"))
+			return filepath.Join(w.or("XDG_CONFIG_HOME", filepath.Join(w.home(), ".config")), "opencode", "opencode.json")
 		},
+		also:    "opencode.jsonc",
 		project: []string{"opencode.jsonc", "opencode.json"},
 		value: func(e Entry) string {
 			return `{"type":"local","command":` + list(append([]string{e.Command}, e.Args...)) + `,"enabled":true}`

@@ -20,9 +20,10 @@ const MaxFile = 32 << 20
 type Place struct {
 	Client Client
 	Scope  Scope
-	File   string // absolute
-	root   string // the folder that links may not lead out of
-	notes  string // the folder of our notes
+	File   string   // absolute
+	root   string   // the folder that links may not lead out of
+	notes  string   // the folder of our notes
+	also   []string // other files that the client reads as well, and that are there
 }
 
 // Place is where a client keeps its servers. A client that has no such scope is an error.
@@ -33,7 +34,12 @@ func (c Client) Place(w Where, s Scope) (Place, error) {
 	case s == User && w.home() == "":
 		return p, fault.New(fault.Invalid, op, "the environment names no home folder").WithHint("set HOME, or use --scope project")
 	case s == User:
-		p.File, p.root = c.user(w), w.home()
+		files := []string{c.user(w)}
+		if c.also != "" {
+			files = append([]string{filepath.Join(filepath.Dir(files[0]), c.also)}, files...)
+		}
+		p.File, p.also = there(files...)
+		p.root = w.home()
 		if !within(p.root, p.File) { // the environment names another folder
 			p.root = filepath.Dir(p.File)
 		}
@@ -42,7 +48,8 @@ func (c Client) Place(w Where, s Scope) (Place, error) {
 		for i, name := range c.project {
 			files[i] = filepath.Join(w.Project, filepath.FromSlash(name))
 		}
-		p.File, p.root = there(files...), w.Project
+		p.File, p.also = there(files...)
+		p.root = w.Project
 	case s == Project:
 		return p, fault.New(CodeUnknown, op, "%s has no configuration in a project", c.Title).WithHint("use --scope user")
 	default:
@@ -51,14 +58,30 @@ func (c Client) Place(w Where, s Scope) (Place, error) {
 	return p, nil
 }
 
-// there is the first file that is there, else the last.
-func there(files ...string) string {
+// there is the first file that is there, else the last; and the others that are.
+func there(files ...string) (file string, also []string) {
 	for _, f := range files {
 		if _, err := os.Lstat(f); err == nil {
-			return f
+			also = append(also, f)
 		}
 	}
-	return files[len(files)-1]
+	if len(also) == 0 {
+		return files[len(files)-1], nil
+	}
+	return also[0], also[1:]
+}
+
+// Holding are the places of this client whose files have an entry of ours under a name. A
+// client that reads two files may have got the second one after the entry.
+func (p Place) Holding(name string) (at []Place) {
+	for _, file := range append([]string{p.File}, p.also...) {
+		one := p
+		one.File, one.also = file, nil
+		if state, _, err := one.Look(name); err == nil && state == Installed {
+			at = append(at, one)
+		}
+	}
+	return at
 }
 
 func within(dir, file string) bool {

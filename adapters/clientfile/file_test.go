@@ -97,7 +97,7 @@ func TestEveryClientThereAndBack(t *testing.T) {
 				s, err = p.Install(other)
 				expect(t, "with a flag", s, Replaced, err)
 				s, err = p.Uninstall("soundstage")
-				expect(t, "uninstall", s, Restored, err)
+				expect(t, "uninstall", s, Deleted, err)
 				if _, err := os.Lstat(p.File); err == nil {
 					t.Error("the file is still there")
 				}

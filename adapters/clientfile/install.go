@@ -25,6 +25,7 @@ const (
 	Unchanged  State = "unchanged"   // nothing was to do
 	Removed    State = "removed"     // done
 	Restored   State = "restored"    // done, and the file is as it was before
+	Deleted    State = "deleted"     // done: there was no file before, and there is none now
 	WouldWrite State = "not written" // it was only asked for
 )
 
@@ -216,7 +217,7 @@ func (p Place) Uninstall(name string) (State, error) {
 	}
 	if n := p.noted(file, name, src); n != nil {
 		if before, ok := without(src, n.Spans); ok {
-			return Restored, p.restore(file, src, before, info, *n)
+			return p.restore(file, src, before, info, *n)
 		}
 	}
 	d, err := p.Client.read(src)
@@ -248,20 +249,20 @@ func (p Place) Uninstall(name string) (State, error) {
 }
 
 // restore gives a file its old text, or takes it away with the folders made for it.
-func (p Place) restore(file string, src, before []byte, info fs.FileInfo, n note) error {
+func (p Place) restore(file string, src, before []byte, info fs.FileInfo, n note) (State, error) {
 	if !n.Created || len(before) > 0 {
 		if err := p.store(file, src, before, info); err != nil {
-			return err
+			return "", err
 		}
-		return p.forget(file, n.Server)
+		return Restored, p.forget(file, n.Server)
 	}
 	if err := os.Remove(file); err != nil {
-		return p.failed(err, "remove %q", file)
+		return "", p.failed(err, "remove %q", file)
 	}
 	for _, dir := range n.Folders {
 		if os.Remove(dir) != nil { // something else is in it by now
 			break
 		}
 	}
-	return p.forget(file, n.Server)
+	return Deleted, p.forget(file, n.Server)
 }

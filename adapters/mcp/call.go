@@ -80,9 +80,8 @@ func (s *Server) passed(ctx context.Context, c call, d gate.Decision) error {
 	if !d.Passed {
 		return nil
 	}
-	class, _ := s.o.Table.Class(c.runs)
 	_, err := s.session.Recorder.Record(ctx, 0, trace.GatePassed{
-		Call: c.id, Tool: c.runs, Class: string(class), Mode: string(s.o.Gate.Mode()), By: string(d.By), Remembered: d.Remembered,
+		Call: c.id, Tool: c.runs, Class: string(d.Class), Mode: string(s.o.Gate.Mode()), By: string(d.By), Remembered: d.Remembered,
 	})
 	if err != nil {
 		return fault.Wrap(err, fault.CodeOf(err), "mcp.call", "that nobody was asked could not be recorded, so %q did not run", c.runs)

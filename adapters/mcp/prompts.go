@@ -2,6 +2,8 @@ package mcp
 
 import (
 	"context"
+	"slices"
+	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -51,7 +53,11 @@ func (s *Server) complete(ctx context.Context, req *sdk.CompleteRequest) (*sdk.C
 	if req.Params.Context != nil {
 		with = req.Params.Context.Arguments
 	}
-	values, more, err := s.o.Resources.Complete(ctx, req.Params.Argument.Name, req.Params.Argument.Value, with)
+	arg := req.Params.Argument
+	values, more, err := s.o.Resources.Complete(ctx, arg.Name, arg.Value, with)
+	if arg.Name == "handle" && s.o.Results != nil {
+		values = begin(s.o.Results.Handles(s.session.ID), arg.Value)
+	}
 	if err != nil {
 		return nil, refusal(err, "")
 	}
@@ -59,4 +65,9 @@ func (s *Server) complete(ctx context.Context, req *sdk.CompleteRequest) (*sdk.C
 		values = []string{}
 	}
 	return &sdk.CompleteResult{Completion: sdk.CompletionResultDetails{Values: values, HasMore: more}}, nil
+}
+
+// begin are the values that begin with what was typed.
+func begin(values []string, typed string) []string {
+	return slices.DeleteFunc(values, func(v string) bool { return !strings.HasPrefix(v, typed) })
 }

@@ -30,6 +30,8 @@ type Resources interface {
 // Results has the long results of sessions.
 type Results interface {
 	Text(session, handle string) (string, error)
+	// Handles are those of a session that can be read, the newest first.
+	Handles(session string) []string
 }
 
 // pageSize is how many resources one answer lists.

@@ -58,6 +58,14 @@ func (s *stacks) Complete(context.Context, string, string, map[string]string) ([
 	return []string{"ada"}, false, nil
 }
 
+// Handles implements mcp.Results.
+func (s *shelf) Handles(string) (list []string) {
+	for i := range s.kept {
+		list = append(list, fmt.Sprintf("r-%d", i+1))
+	}
+	return list
+}
+
 // Text implements mcp.Results.
 func (s *shelf) Text(_, handle string) (string, error) {
 	for i, text := range s.kept {

@@ -146,6 +146,10 @@ func (r *run) together(ctx context.Context, all []*pending) error {
 	for _, p := range all {
 		p.dec = r.o.Gate.Decide(step, p.req)
 		if p.dec.Outcome == gate.Allowed {
+			if err := r.passed(ctx, p); err != nil {
+				p.dec, p.err = gate.Decision{Outcome: gate.Refused, Err: err}, err
+				continue
+			}
 			r.o.Output.Label(labelOf(p))
 			wg.Go(func() {
 				free <- struct{}{}
@@ -218,6 +222,9 @@ func (r *run) decided(ctx context.Context, p *pending) error {
 	defer cancel()
 	switch p.dec.Outcome {
 	case gate.Allowed:
+		if err := r.passed(ctx, p); err != nil {
+			return err
+		}
 		r.o.Output.Label(labelOf(p))
 		r.runAllowed(step, p)
 	case gate.Asked:
@@ -226,6 +233,19 @@ func (r *run) decided(ctx context.Context, p *pending) error {
 		p.err = p.dec.Err
 	}
 	return nil
+}
+
+// passed writes down that nobody was asked where somebody could have been: what cannot be
+// written down is not run.
+func (r *run) passed(ctx context.Context, p *pending) error {
+	if !p.dec.Passed {
+		return nil
+	}
+	_, err := r.record(ctx, trace.GatePassed{
+		Call: p.call.ID, Tool: p.dec.Request.Tool, Class: string(p.dec.Class), Mode: string(r.o.Gate.Mode()),
+		By: string(p.dec.By), Remembered: p.dec.Remembered,
+	})
+	return err
 }
 
 // question asks and resumes.

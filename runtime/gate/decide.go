@@ -138,8 +138,10 @@ func (g *Gate) Decide(ctx context.Context, req Request) Decision {
 		return Decision{Outcome: Refused, Request: req, By: Policy, Err: err}
 	}
 	if remembered := verdict != trust.Run && g.isRemembered(req.Session, t.ID); remembered || verdict == trust.Run {
+		class, _ := g.o.Table.Class(t.ID)
 		return Decision{
-			Outcome: Allowed, Request: req, By: Policy, pass: &pass{gate: g, tool: t, input: string(req.Input)}, Remembered: remembered,
+			Outcome: Allowed, Request: req, By: Policy, Class: class,
+			pass: &pass{gate: g, tool: t, input: string(req.Input)}, Remembered: remembered,
 			Passed: g.o.Table.Verdict(t.ID, trust.Guarded) == trust.Ask,
 		}
 	}

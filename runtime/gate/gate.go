@@ -40,8 +40,9 @@ type Decision struct {
 	// Passed says that a call was allowed which the most careful mode would ask about, and
 	// Remembered that it was so by a person's yes for the whole session.
 	Passed, Remembered bool
-	Question           *Question // when asked
-	Err                error     // when denied: says why, with a code
+	Class              trust.Class // of the tool, when allowed
+	Question           *Question   // when asked
+	Err                error       // when denied: says why, with a code
 
 	pass *pass
 }

@@ -2,6 +2,7 @@ package result
 
 import (
 	"context"
+	"fmt"
 	"sync"
 )
 
@@ -43,6 +44,29 @@ func (s *Sessions) Resume(session string, handles []string) {
 
 // End drops what the session kept.
 func (s *Sessions) End(session string) { s.For(session).end() }
+
+// Handles are the results of a session that can be read, the newest first.
+func (s *Sessions) Handles(session string) []string {
+	s.mu.Lock()
+	st, ok := s.stores[session]
+	s.mu.Unlock()
+	if !ok {
+		return nil
+	}
+	return st.handles()
+}
+
+func (s *Store) handles() (list []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ended {
+		return nil
+	}
+	for i := s.made; i > s.made-len(s.kept); i-- {
+		list = append(list, fmt.Sprintf("result-%d", i))
+	}
+	return list
+}
 
 func (s *Store) end() {
 	s.mu.Lock()

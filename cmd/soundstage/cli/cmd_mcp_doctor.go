@@ -246,6 +246,9 @@ func (a *app) clientStates(name string) []mcpClient {
 			if err != nil {
 				continue // it has no such scope
 			}
+			if at := p.Holding(name); len(at) > 0 {
+				p = at[0]
+			}
 			state, words, err := p.Look(name)
 			row := mcpClient{Client: c.Name, Scope: string(scope), File: p.File, State: string(state), Command: words}
 			if err != nil {

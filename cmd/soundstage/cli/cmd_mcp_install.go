@@ -20,9 +20,17 @@ type installResult struct {
 	Client  string   `json:"client" jsonschema:"the agent"`
 	Scope   string   `json:"scope" jsonschema:"user or project"`
 	File    string   `json:"file" jsonschema:"its configuration"`
-	State   string   `json:"state" jsonschema:"added, replaced, unchanged, removed (the entry alone), restored (the file as it was), absent, or not written (--print)"`
+	State   string   `json:"state" jsonschema:"added, replaced, unchanged, removed (the entry alone), restored (the file as it was), deleted (the file that install made), absent, or not written (--print)"`
 	Command []string `json:"command,omitempty" jsonschema:"what the client starts"`
 	Entry   string   `json:"entry,omitempty" jsonschema:"--print: a file that holds nothing but the entry"`
+	// Also are the other files of a client that reads two.
+	Also []installedAt `json:"also,omitempty" jsonschema:"uninstall: other files of the client that it was in"`
+}
+
+// An installedAt is what was done in another file.
+type installedAt struct {
+	File  string `json:"file" jsonschema:"its configuration"`
+	State string `json:"state" jsonschema:"as above"`
 }
 
 type installFlags struct {
@@ -90,15 +98,32 @@ the entry alone goes. An entry that starts something else is left alone.`,
 			if err != nil {
 				return err
 			}
-			state, err := p.Uninstall(f.name)
-			if err != nil {
-				return err
-			}
-			return a.installed(installResult{Client: p.Client.Name, Scope: f.scope, File: p.File, State: string(state)})
+			return a.uninstall(p, f)
 		},
 	}
 	f.register(c.Flags())
 	return c
+}
+
+// uninstall takes the entry out of every file that the client reads.
+func (a *app) uninstall(p clientfile.Place, f installFlags) error {
+	at := p.Holding(f.name)
+	if len(at) == 0 {
+		at = []clientfile.Place{p}
+	}
+	out := installResult{Client: p.Client.Name, Scope: f.scope}
+	for i, one := range at {
+		state, err := one.Uninstall(f.name)
+		if err != nil {
+			return err
+		}
+		if i == 0 {
+			out.File, out.State = one.File, string(state)
+			continue
+		}
+		out.Also = append(out.Also, installedAt{one.File, string(state)})
+	}
+	return a.installed(out)
 }
 
 // where is what the places of clients' files depend on.
@@ -142,6 +167,9 @@ func (a *app) install(set *pflag.FlagSet, f installFlags, args []string) error {
 		out.Entry, err = p.Snippet(e)
 	} else {
 		var state clientfile.State
+		if at := p.Holding(e.Name); len(at) > 0 { // it is in the client's other file already
+			p, out.File = at[0], at[0].File
+		}
 		state, err = p.Install(e)
 		out.State = string(state)
 	}
@@ -158,6 +186,9 @@ func (a *app) installed(out installResult) error {
 			return
 		}
 		fmt.Fprintf(w, "%s: %s\n", out.State, out.File)
+		for _, at := range out.Also {
+			fmt.Fprintf(w, "%s: %s\n", at.State, at.File)
+		}
 		if len(out.Command) > 0 {
 			fmt.Fprintf(w, "  it starts: %s\n", strings.Join(out.Command, " "))
 		}
