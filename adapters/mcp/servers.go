@@ -7,13 +7,16 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/auth"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/soundstage-dev/soundstage/adapters/mcp/login"
 	"github.com/soundstage-dev/soundstage/harness/clock"
 	"github.com/soundstage-dev/soundstage/harness/fault"
 	"github.com/soundstage-dev/soundstage/harness/seam"
@@ -40,7 +43,7 @@ const (
 	maxStderr = 4 << 10 // the last bytes that are kept
 )
 
-// ServersOptions are the doors of Servers. All are needed but Clock and Logger.
+// ServersOptions are the doors of Servers. All are needed but Clock and Login.
 type ServersOptions struct {
 	// Door is the way through the seam; it is asked once for each connection.
 	Door func(server string) *seam.MCPDoor
@@ -49,6 +52,8 @@ type ServersOptions struct {
 	// HTTP is what an entry's address is asked through, below the recording: headers are
 	// put on here.
 	HTTP func(e server.Entry) http.RoundTripper
+	// Login says who asks at an entry's address; nil: nobody in particular.
+	Login func(e server.Entry) auth.OAuthHandler
 	// Clock is the one that a live server is waited for by. In replay nothing is.
 	Clock         clock.Clock
 	Name, Version string // what we say that we are
@@ -122,7 +127,7 @@ func (s *Servers) Sync(ctx context.Context, want []server.Entry) (Joined, error)
 			defer mu.Unlock()
 			states[i] = State{Name: e.Name, Err: err}
 			if l != nil {
-				states[i].Stderr, states[i].Reached = l.stderr.String(), l.spoken.Load()
+				states[i].Stderr, states[i].Reached = l.stderr.String(), l.dialed.Load()
 			}
 			if err == nil {
 				s.peers[e.Name] = l
@@ -180,6 +185,12 @@ func (s *Servers) ready(ctx context.Context, l *peer, e server.Entry) (*peer, er
 		return l, nil
 	}
 	s.shut(ctx, l)
+	if f := new(fault.Error); errors.As(err, &f) && f.Code == login.CodeLogin && ctx.Err() == nil {
+		return l, f // without what lies around it
+	}
+	if u := new(url.Error); errors.As(err, &u) {
+		err = u.Err // the address may hold a secret
+	}
 	if ctx.Err() == nil && fault.CodeOf(err) != CodeServerStart {
 		err = fault.Wrap(err, code, "mcp.servers", "%s of server %q", what, e.Name).WithHint("look at it: soundstage server test %s", e.Name)
 	}
@@ -211,7 +222,8 @@ func recipe(e server.Entry) string {
 		Command, Dir, URL string
 		Args              []string
 		Env, Headers      map[string]string
-	}{e.Command, e.Dir, e.URL, e.Args, e.Env, e.Headers})
+		OAuth             *server.OAuth
+	}{e.Command, e.Dir, e.URL, e.Args, e.Env, e.Headers, e.OAuth})
 	if err != nil {
 		panic("mcp: " + err.Error()) // texts
 	}

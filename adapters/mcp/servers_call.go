@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -54,23 +53,21 @@ func (l *peer) errLost() error {
 		WithHint("Do without its tools: it is started again with the next turn.")
 }
 
-// failed is the coded error of a call that the SDK gave an error for.
+// failed is the coded error of a call that the SDK gave an error for. A call that got no
+// answer is lost, whatever happened to it: a recording knows no more.
 func (l *peer) failed(ctx context.Context, err error, name string) error {
 	var f *fault.Error
 	wire := new(jsonrpc.Error)
 	switch {
 	case ctx.Err() != nil && !errors.As(err, &f):
 		return ctx.Err()
-	case errors.As(err, &f) && f.Code == CodeServerTimeout:
+	case errors.As(err, &f) && (f.Code == CodeServerTimeout || strings.HasPrefix(string(f.Code), "SEAM_")):
 		return err
+	case errors.Is(err, errUnsent):
 	case errors.As(err, &wire):
 		return l.refused(wire, name)
-	case errors.Is(err, sdk.ErrConnectionClosed), errors.Is(err, io.EOF), errors.Is(err, io.ErrClosedPipe), errors.As(err, &f):
-	case !strings.Contains(err.Error(), "clos") && !strings.Contains(err.Error(), "pipe"):
+	case !l.ended.Load():
 		return fault.New(CodeServerRefused, "mcp.servers", "the answer of server %q to %q cannot be read", l.entry.Name, name)
-	}
-	if errors.As(err, &f) && f.Code != fault.Internal && strings.HasPrefix(string(f.Code), "SEAM_") {
-		return err
 	}
 	l.mu.Lock()
 	l.lost = err

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"sync"
@@ -15,6 +16,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/soundstage-dev/soundstage/adapters/mcp/login"
 	"github.com/soundstage-dev/soundstage/harness/clock"
 	"github.com/soundstage-dev/soundstage/harness/fault"
 	"github.com/soundstage-dev/soundstage/harness/seam"
@@ -23,13 +25,15 @@ import (
 
 // A peer is the connection to one server.
 type peer struct {
-	entry  server.Entry
-	recipe string
-	door   *seam.MCPDoor
-	clock  clock.Clock // nil in replay
-	stderr tail
-	stale  atomic.Bool // it said that its tools changed
-	spoken atomic.Bool // something went out to it
+	entry   server.Entry
+	recipe  string
+	door    *seam.MCPDoor
+	clock   clock.Clock // nil in replay
+	stderr  tail
+	stale   atomic.Bool // it said that its tools changed
+	dialed  atomic.Bool // something could be said to it
+	ended   atomic.Bool // nothing comes from it any more
+	greeted atomic.Bool
 
 	mu      sync.Mutex
 	timeout time.Duration
@@ -60,6 +64,7 @@ func (l *peer) connect(ctx context.Context, o ServersOptions) error {
 	client := sdk.NewClient(&sdk.Implementation{Name: o.Name, Version: o.Version}, l.clientOptions())
 	client.AddReceivingMiddleware(declines)
 	session, err := client.Connect(ctx, &doorway{l, o}, nil)
+	l.greeted.Store(err == nil)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.session = session
@@ -93,12 +98,32 @@ func (d *doorway) Connect(ctx context.Context) (sdk.Connection, error) {
 
 // dialler is how the true server is reached; nil in replay.
 func (d *doorway) dialler() (seam.Dial, error) {
+	dial, err := d.way()
+	if dial == nil {
+		return nil, err
+	}
+	return func(ctx context.Context) (seam.MCPConn, error) {
+		conn, err := dial(ctx)
+		if err == nil { // from here on there are episodes of it
+			d.l.dialed.Store(true)
+		}
+		return conn, err
+	}, err
+}
+
+func (d *doorway) way() (seam.Dial, error) {
 	e := d.l.entry
 	switch {
 	case !d.l.door.Live():
 		return nil, nil
 	case e.URL != "":
-		below := &sdk.StreamableClientTransport{Endpoint: e.URL, HTTPClient: &http.Client{Transport: dressing{d.o.HTTP(e), e.Headers}}}
+		who := login.Stranger
+		if d.o.Login != nil {
+			who = d.o.Login
+		}
+		below := &sdk.StreamableClientTransport{
+			Endpoint: e.URL, HTTPClient: &http.Client{Transport: dressing{d.o.HTTP(e), e.Headers}}, OAuthHandler: who(e),
+		}
 		return Outward{Door: d.l.door, Below: below, Clock: d.o.Clock}.dialler()
 	case e.Command != "":
 		return func(ctx context.Context) (seam.MCPConn, error) {
@@ -170,19 +195,22 @@ type eavesdropper struct {
 	l *peer
 }
 
+// errUnsent is around what a message could not be sent for.
+var errUnsent = errors.New("it could not be sent")
+
 // Write implements sdk.Connection.
 func (e eavesdropper) Write(ctx context.Context, m jsonrpc.Message) error {
-	err := e.clientEnd.Write(ctx, m)
-	if err == nil {
-		e.l.spoken.Store(true)
+	if err := e.clientEnd.Write(ctx, m); err != nil {
+		return fmt.Errorf("%w: %w", errUnsent, err)
 	}
-	return err
+	return nil
 }
 
 // Read implements sdk.Connection.
 func (e eavesdropper) Read(ctx context.Context) (jsonrpc.Message, error) {
 	b, err := e.conn.Read(ctx)
 	if err != nil {
+		e.l.ended.Store(true)
 		return nil, err
 	}
 	if bytes.Contains(b, []byte(`"inputSchema"`)) {
@@ -199,7 +227,29 @@ func (e eavesdropper) Read(ctx context.Context) (jsonrpc.Message, error) {
 			e.l.mu.Unlock()
 		}
 	}
-	return jsonrpc.DecodeMessage(b)
+	m, err := jsonrpc.DecodeMessage(b)
+	if err == nil && e.l.unheard(m) {
+		e.l.ended.Store(true)
+		return nil, errLate
+	}
+	return m, err
+}
+
+// errLate ends a greeting in a replay.
+var errLate = errors.New("the greeting was not answered, in the recording")
+
+// unheard says that a replay has come to where the greeting was given up: what the SDK
+// would try next was never sent.
+func (l *peer) unheard(m jsonrpc.Message) bool {
+	res, ok := m.(*jsonrpc.Response)
+	wire := new(jsonrpc.Error)
+	if !ok || l.door.Live() || l.greeted.Load() || !errors.As(res.Error, &wire) || wire.Code != seam.ReplyCode {
+		return false
+	}
+	var data struct {
+		Code fault.Code `json:"code"`
+	}
+	return json.Unmarshal(wire.Data, &data) == nil && data.Code == seam.CodeNoAnswer
 }
 
 // The bounds of a list.
@@ -215,6 +265,9 @@ func (l *peer) list(ctx context.Context) error {
 	cursor := ""
 	for range maxListPages {
 		res, err := l.session.ListTools(ctx, &sdk.ListToolsParams{Cursor: cursor})
+		if f := new(fault.Error); errors.As(err, &f) && f.Code == login.CodeLogin {
+			return f
+		}
 		if err != nil {
 			return l.failed(ctx, err, "tools/list")
 		}

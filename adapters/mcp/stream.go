@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/auth"
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -29,6 +30,7 @@ type stream struct {
 	serverEnd
 	endpoint string
 	client   *http.Client
+	login    auth.OAuthHandler // may be nil
 	clock    clock.Clock
 	ctx      context.Context
 	cancel   context.CancelFunc
@@ -54,7 +56,7 @@ const (
 func dialStream(ctx context.Context, t sdk.StreamableClientTransport, c clock.Clock) (seam.MCPConn, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	s := &stream{
-		endpoint: t.Endpoint, clock: c, ctx: ctx, cancel: cancel,
+		endpoint: t.Endpoint, login: t.OAuthHandler, clock: c, ctx: ctx, cancel: cancel,
 		got: make(chan []byte), done: make(chan struct{}),
 	}
 	client := *t.HTTPClient
@@ -184,12 +186,29 @@ func (s *stream) Write(ctx context.Context, b []byte) error {
 		s.mu.Unlock()
 	}
 	if err := s.conn.Write(ctx, m); err != nil {
-		return err
+		return s.answered(req, err)
 	}
 	if req != nil && req.Method == "notifications/initialized" {
 		opened := make(chan struct{})
 		go s.hear(sync.OnceFunc(func() { close(opened) }))
 		s.await(ctx, opened)
+	}
+	return nil
+}
+
+// rejected is the code of the SDK's own error for what it could not send.
+const rejected = -32005
+
+// answered hands on an answer that came with a status of HTTP that is an error, which
+// the SDK makes an error of sending. Else it gives err.
+func (s *stream) answered(req *jsonrpc.Request, err error) error {
+	wire := new(jsonrpc.Error)
+	if req == nil || !req.IsCall() || !errors.As(err, &wire) || wire.Code == rejected {
+		return err
+	}
+	b, e := jsonrpc.EncodeMessage(&jsonrpc.Response{ID: req.ID, Error: wire})
+	if e != nil || !s.give(b) {
+		return err
 	}
 	return nil
 }
@@ -274,7 +293,27 @@ func (s *stream) open(last string) (*http.Response, error) {
 	if last != "" {
 		req.Header.Set("Last-Event-Id", last)
 	}
+	if err := s.sign(req); err != nil {
+		return nil, err
+	}
 	return s.client.Do(req)
+}
+
+// sign says who asks. Nobody is asked for it here: the next call does that.
+func (s *stream) sign(req *http.Request) error {
+	if s.login == nil {
+		return nil
+	}
+	tokens, err := s.login.TokenSource(s.ctx)
+	if err != nil || tokens == nil {
+		return err
+	}
+	if t, err := tokens.Token(); err != nil {
+		return err
+	} else if t != nil {
+		req.Header.Set("Authorization", "Bearer "+t.AccessToken)
+	}
+	return nil
 }
 
 // An event is one of a stream of server-sent events.

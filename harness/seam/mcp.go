@@ -3,11 +3,13 @@ package seam
 import (
 	"context"
 	"io"
+	"net/http"
 	"net/url"
 	"sync"
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/soundstage-dev/soundstage/harness/cassette"
 	"github.com/soundstage-dev/soundstage/harness/fault"
 )
 
@@ -40,8 +42,9 @@ func (s *Seam) MCP(server string) *MCPDoor {
 }
 
 // GivesUp makes a replay answer a call that got no answer while it was recorded, with
-// CodeNoAnswer or, where the server ended, CodeLost. It is for a client that waits by the
-// clock, since no time passes in a replay; without it there is silence, as there was.
+// CodeNoAnswer or, where the server ended or could not be sent it, CodeLost. It is for a
+// client that waits by the clock, since no time passes in a replay; without it there is
+// silence, as there was, and what could not be sent was not asked.
 func (d *MCPDoor) GivesUp() *MCPDoor {
 	d.givesUp = true
 	return d
@@ -222,7 +225,7 @@ func (c *mcpConn) call(ctx context.Context, m *message, b []byte) error {
 	}
 	r := c.record(m, t)
 	if err := c.send(ctx, b); err != nil {
-		c.forget(r)
+		c.unsent(ctx, r)
 		return err
 	}
 	return nil
@@ -254,10 +257,17 @@ func (c *mcpConn) notify(ctx context.Context, m *message, b []byte) error {
 		if m.method() == initializedMethod {
 			c.shake(b)
 		}
+		if c.door.givesUp && !c.door.Live() && res.End == "cut" {
+			return errNoAnswer(c.door.server, m.method(), res.End)
+		}
 		return c.listen(q.lane, n)
 	}
 	err = c.send(ctx, b)
-	if t != nil {
+	switch {
+	case t == nil:
+	case err != nil && c.door.givesUp && c.connected():
+		t.keep(cassette.Response{Status: http.StatusAccepted, End: "cut"})
+	default:
 		t.keepEmpty(err)
 	}
 	return err

@@ -51,6 +51,28 @@ func (c *mcpConn) forget(r *mcpRecording) {
 	}
 }
 
+// unsent ends a call that could not be sent to a server that is there: over HTTP that is
+// a request that got no answer.
+func (c *mcpConn) unsent(ctx context.Context, r *mcpRecording) {
+	if !c.door.givesUp || !c.connected() {
+		c.forget(r)
+		return
+	}
+	c.mu.Lock()
+	i := slices.Index(c.open, r)
+	if i >= 0 {
+		c.open = slices.Delete(c.open, i, i+1)
+	}
+	c.mu.Unlock()
+	switch {
+	case i < 0: // it was handed in meanwhile
+	case ctx.Err() != nil:
+		r.finish("cancelled")
+	default:
+		r.finish("cut")
+	}
+}
+
 // add appends a line to the transcript.
 func (r *mcpRecording) add(m *message) {
 	if r.tape == nil {

@@ -47,35 +47,46 @@ type entryJSON struct {
 	Scope   string            `json:"scope,omitzero"`
 	Enabled *bool             `json:"enabled,omitzero"`
 	Timeout int               `json:"timeout,omitzero"` // seconds
+	OAuth   *OAuth            `json:"oauth,omitzero"`
 }
 
 // Read reads the list. A file that is not there is an empty list. An error is of the
 // file as a whole: no server is used then.
 func Read(path string) (*List, error) {
+	b, err := load(path)
+	if err != nil {
+		return nil, err
+	}
+	return Parse(b)
+}
+
+// load reads a file that is its owner's alone; nothing where there is none.
+func load(path string) ([]byte, error) {
 	const op = "server.read"
+	name := filepath.Base(path)
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return &List{}, nil
+		return nil, nil
 	}
 	if err != nil {
-		return nil, fault.Wrap(err, CodeFile, op, "open %s", FileName)
+		return nil, fault.Wrap(err, CodeFile, op, "open %s", name)
 	}
 	defer f.Close() //nolint:errcheck // only read
 	info, err := f.Stat()
 	switch {
 	case err != nil:
-		return nil, fault.Wrap(err, CodeFile, op, "look at %s", FileName)
+		return nil, fault.Wrap(err, CodeFile, op, "look at %s", name)
 	case !info.Mode().IsRegular():
-		return nil, fault.New(CodeFile, op, "%s is not a file", FileName).WithHint("move it away")
+		return nil, fault.New(CodeFile, op, "%s is not a file", name).WithHint("move it away")
 	case runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0:
-		return nil, fault.New(CodeFile, op, "%s has mode %#o: others may read or change what this machine runs", FileName, info.Mode().Perm()).
+		return nil, fault.New(CodeFile, op, "%s has mode %#o: others may read or change what this machine runs", name, info.Mode().Perm()).
 			WithHint("look at what it holds, then: chmod 600 %s", path)
 	}
 	b, err := io.ReadAll(io.LimitReader(f, MaxFile+1))
 	if err != nil {
-		return nil, fault.Wrap(err, CodeFile, op, "read %s", FileName)
+		return nil, fault.Wrap(err, CodeFile, op, "read %s", name)
 	}
-	return Parse(b)
+	return b, nil
 }
 
 // Parse reads the text of a list.
@@ -149,11 +160,11 @@ func decode(name string, raw jsontext.Value) (Entry, error) {
 			why = "member " + strings.TrimPrefix(string(e.JSONPointer), "/") + " is unknown, or not what it should be"
 		}
 		return Entry{}, fault.New(CodeEntry, "server.parse", "server %q: %s", clip(name), why).
-			WithHint("the members are command, args, env, cwd, or url, headers; and type, scope, enabled, timeout")
+			WithHint("the members are command, args, env, cwd, or url, headers, oauth; and type, scope, enabled, timeout")
 	}
 	e := Entry{
 		Name: name, Command: j.Command, Args: j.Args, Env: j.Env, Dir: j.Dir, URL: j.URL, Headers: j.Headers, Scope: j.Scope,
-		Enabled: j.Enabled == nil || *j.Enabled, Timeout: time.Duration(j.Timeout) * time.Second,
+		Enabled: j.Enabled == nil || *j.Enabled, Timeout: time.Duration(j.Timeout) * time.Second, OAuth: j.OAuth,
 	}
 	kind := "stdio"
 	if e.URL != "" {
@@ -210,7 +221,7 @@ func (l *List) Get(name string) (Entry, error) {
 func (l *List) Has(name string) bool { return l.index(name) >= 0 }
 
 // Put adds an entry, or replaces the one of its name, also one that cannot be used. Nil
-// Env and Headers keep what is stored.
+// Env, Headers and OAuth keep what is stored.
 func (l *List) Put(e Entry) error {
 	i := l.index(e.Name)
 	if i >= 0 && l.members[i].err == nil {
@@ -220,6 +231,9 @@ func (l *List) Put(e Entry) error {
 		}
 		if e.Headers == nil && e.URL != "" && e.URL == old.URL { // never to another address
 			e.Headers = old.Headers
+		}
+		if e.OAuth == nil && e.URL != "" && e.URL == old.URL {
+			e.OAuth = old.OAuth
 		}
 	}
 	if err := e.Check(); err != nil {
@@ -248,7 +262,7 @@ func (l *List) Remove(name string) bool {
 func encode(e Entry) jsontext.Value {
 	j := entryJSON{
 		Command: e.Command, Args: e.Args, Env: e.Env, Dir: e.Dir, URL: e.URL, Headers: e.Headers, Scope: e.Scope,
-		Enabled: &e.Enabled, Timeout: int(e.Timeout / time.Second),
+		Enabled: &e.Enabled, Timeout: int(e.Timeout / time.Second), OAuth: e.OAuth,
 	}
 	b, err := json.Marshal(j, json.Deterministic(true), jsontext.AllowInvalidUTF8(true))
 	if err != nil {
@@ -275,26 +289,28 @@ func (l *List) Text() []byte {
 }
 
 // Save writes the list for its owner alone. A crash leaves the old list or the new one.
-func (l *List) Save(path string) error {
+func (l *List) Save(path string) error { return save(path, l.Text()) }
+
+func save(path string, text []byte) error {
 	const op = "server.save"
-	dir := filepath.Dir(path)
+	dir, name := filepath.Dir(path), filepath.Base(path)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return fault.Wrap(err, CodeFile, op, "make the folder of %s", FileName)
+		return fault.Wrap(err, CodeFile, op, "make the folder of %s", name)
 	}
 	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
-		return fault.New(CodeFile, op, "%s is not a file", FileName).WithHint("move it away")
+		return fault.New(CodeFile, op, "%s is not a file", name).WithHint("move it away")
 	}
-	tmp, err := os.CreateTemp(dir, "."+FileName+"-*") // for its owner alone
+	tmp, err := os.CreateTemp(dir, "."+name+"-*") // for its owner alone
 	if err != nil {
-		return fault.Wrap(err, CodeFile, op, "write %s", FileName)
+		return fault.Wrap(err, CodeFile, op, "write %s", name)
 	}
-	_, err = tmp.Write(l.Text())
+	_, err = tmp.Write(text)
 	err = errors.Join(err, tmp.Sync(), tmp.Close())
 	if err == nil {
 		err = os.Rename(tmp.Name(), path)
 	}
 	if err != nil {
-		return fault.Wrap(errors.Join(err, ignoreGone(os.Remove(tmp.Name()))), CodeFile, op, "write %s", FileName)
+		return fault.Wrap(errors.Join(err, ignoreGone(os.Remove(tmp.Name()))), CodeFile, op, "write %s", name)
 	}
 	return syncDir(dir)
 }
@@ -316,7 +332,7 @@ func syncDir(dir string) error {
 		err = errors.Join(d.Sync(), d.Close())
 	}
 	if err != nil {
-		return fault.Wrap(err, CodeFile, "server.save", "make %s durable", FileName)
+		return fault.Wrap(err, CodeFile, "server.save", "make the folder %s durable", filepath.Base(dir))
 	}
 	return nil
 }

@@ -58,6 +58,7 @@ type Entry struct {
 	Scope   string            // Everywhere, or the absolute folder of one studio
 	Enabled bool
 	Timeout time.Duration // of a call
+	OAuth   *OAuth        // of a URL: who asks there, beside or without Headers; may be nil
 }
 
 // A Reject is an entry that is not used, and why.
@@ -77,10 +78,17 @@ func (e Entry) Secrets() map[string]string {
 	out := map[string]string{}
 	for _, m := range []map[string]string{e.Env, e.Headers} {
 		for name, value := range m {
-			out[strings.ToUpper(strings.ReplaceAll(e.Name+"_"+name, "-", "_"))+"_SECRET"] = value
+			out[secretName(e.Name, name)] = value
 		}
 	}
+	if e.OAuth != nil && e.OAuth.ClientSecret != "" {
+		out[secretName(e.Name, "client")] = e.OAuth.ClientSecret
+	}
 	return out
+}
+
+func secretName(server, what string) string {
+	return strings.ToUpper(strings.ReplaceAll(server+"_"+what, "-", "_")) + "_SECRET"
 }
 
 // Shown is what a listing says of where the server is: without secrets.
@@ -136,8 +144,8 @@ func (e Entry) Check() error {
 
 func (e Entry) checkCommand(bad func(string, ...any) error) error {
 	switch {
-	case len(e.Headers) > 0:
-		return bad("headers are for a url")
+	case len(e.Headers) > 0 || e.OAuth != nil:
+		return bad("headers and oauth are for a url")
 	case strings.ContainsAny(e.Command, `/\`) && !filepath.IsAbs(e.Command):
 		return bad("command %q is neither a name nor an absolute path", clip(e.Command))
 	case e.Dir != "" && !filepath.IsAbs(e.Dir):
@@ -178,6 +186,9 @@ func (e Entry) checkURL(bad func(string, ...any) error) error {
 		if !isHeader(name) || len(v) > maxText || strings.ContainsAny(v, "\r\n\x00") {
 			return bad("header %q is not a header that an entry may set", clip(name))
 		}
+	}
+	if why := e.OAuth.wrong(); why != "" {
+		return bad("%s", why)
 	}
 	return nil
 }

@@ -28,6 +28,7 @@ type (
 		Enabled bool     `json:"enabled" jsonschema:"whether turns use it"`
 		Env     []string `json:"env" jsonschema:"names of the variables that it gets"`
 		Headers []string `json:"headers" jsonschema:"names of the headers that it gets"`
+		Asks    string   `json:"asks,omitempty" jsonschema:"who asks at an address: nobody, header, machine, or person (who signed in)"`
 		Timeout int      `json:"timeout" jsonschema:"seconds that a call may take"`
 	}
 	serverReject struct {
@@ -41,7 +42,7 @@ type (
 	}
 	serverChanged struct {
 		Name string `json:"name" jsonschema:"the server"`
-		Did  string `json:"did" jsonschema:"added, replaced, enabled, disabled or removed"`
+		Did  string `json:"did" jsonschema:"added, replaced, enabled, disabled, removed or signed out"`
 	}
 	serverTool struct {
 		Tool     string      `json:"tool" jsonschema:"the id here"`
@@ -74,7 +75,7 @@ are not printed again. No tool can change the list.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(a.cmdServerAdd(), a.cmdServerLs(), a.cmdServerShow(), a.cmdServerSwitch("enable", true), a.cmdServerSwitch("disable", false), a.cmdServerRm(), a.cmdServerTest())
+	c.AddCommand(a.cmdServerAdd(), a.cmdServerLs(), a.cmdServerShow(), a.cmdServerSwitch("enable", true), a.cmdServerSwitch("disable", false), a.cmdServerRm(), a.cmdServerTest(), a.cmdServerLogin(), a.cmdServerLogout())
 	return c
 }
 
@@ -83,7 +84,9 @@ type serverFlags struct {
 	env, headers            []string
 	url, scope, dir         string
 	timeout                 int
+	client, secret, issuer  string
 	replace, disabled, bare bool
+	machine                 bool
 }
 
 func (a *app) cmdServerAdd() *cobra.Command {
@@ -108,6 +111,10 @@ With --replace, variables and headers that are not given stay as they are stored
 	set.StringVar(&f.scope, "scope", server.Everywhere, "which studios use it: all, here, or a studio's `folder`")
 	set.StringVar(&f.dir, "cwd", "", "the `folder` that the command runs in (default: your home)")
 	set.IntVar(&f.timeout, "timeout", int(server.DefaultTimeout/time.Second), "the `seconds` that a call may take")
+	set.StringVar(&f.client, "client-id", "", "the `client` that you registered with the address's issuer, for login")
+	set.StringVar(&f.secret, "client-secret", "", "the `variable` of this environment that holds the client's secret")
+	set.StringVar(&f.issuer, "issuer", "", "the `address` of the only issuer that may see the client and its secret")
+	set.BoolVar(&f.machine, "machine", false, "the client signs in by itself, with its secret, and no person does")
 	set.BoolVar(&f.replace, "replace", false, "replace the server of this name")
 	set.BoolVar(&f.disabled, "disabled", false, "store it, and do not use it yet")
 	set.BoolVar(&f.bare, "forget", false, "with --replace: forget the variables and headers that are stored")
@@ -139,6 +146,9 @@ func (a *app) addServer(name string, command []string, f serverFlags) error {
 	if err != nil {
 		return err
 	}
+	if e.OAuth, err = a.clientOf(f); err != nil {
+		return err
+	}
 	return a.changeServers(func(l *server.List) (serverChanged, error) {
 		did := "added"
 		if l.Has(name) {
@@ -148,6 +158,24 @@ func (a *app) addServer(name string, command []string, f serverFlags) error {
 		}
 		return serverChanged{name, did}, l.Put(e)
 	})
+}
+
+// clientOf is what the flags say of the client that signs in; nil where they say nothing,
+// unless what is stored is to be forgotten.
+func (a *app) clientOf(f serverFlags) (*server.OAuth, error) {
+	o := server.OAuth{ClientID: f.client, Issuer: f.issuer}
+	if f.machine {
+		o.Grant = server.GrantMachine
+	}
+	if f.secret != "" {
+		if o.ClientSecret = a.doors.Env[f.secret]; o.ClientSecret == "" {
+			return nil, fault.New(fault.Invalid, "server.add", "--client-secret names %q, which is not set", f.secret).WithHint("export %s=…", f.secret)
+		}
+	}
+	if o == (server.OAuth{}) && (f.url == "" || !f.bare) {
+		return nil, nil
+	}
+	return &o, nil
 }
 
 // scope is what the flag means.
@@ -255,7 +283,8 @@ func onOff(on bool) string {
 func (a *app) serverRow(e server.Entry) serverRow {
 	return serverRow{
 		Name: e.Name, Where: a.redactor("").MaskString(e.Shown()), Scope: e.Scope, Enabled: e.Enabled,
-		Env: append([]string{}, e.EnvNames()...), Headers: append([]string{}, e.HeaderNames()...), Timeout: int(e.Timeout / time.Second),
+		Env: append([]string{}, e.EnvNames()...), Headers: append([]string{}, e.HeaderNames()...), Asks: a.asks(e),
+		Timeout: int(e.Timeout / time.Second),
 	}
 }
 
@@ -276,6 +305,12 @@ func (a *app) cmdServerShow() *cobra.Command {
 				}
 				if len(r.Headers) > 0 {
 					fmt.Fprintf(w, "headers: %s\n", strings.Join(r.Headers, ", "))
+				}
+				switch r.Asks {
+				case asPerson:
+					fmt.Fprintf(w, "signed in; to end that: soundstage server logout %s\n", r.Name)
+				case asMachine:
+					fmt.Fprintf(w, "signs in by itself, as client %s\n", e.OAuth.ClientID)
 				}
 			})
 		},
@@ -318,6 +353,9 @@ func (a *app) cmdServerRm() *cobra.Command {
 					_, err := l.Get(args[0])
 					return serverChanged{}, err
 				}
+				if _, err := a.forgetLogin(args[0]); err != nil {
+					return serverChanged{}, err
+				}
 				l.Remove(args[0])
 				return serverChanged{args[0], "removed"}, nil
 			})
@@ -349,15 +387,10 @@ func (a *app) testServer(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	if err := a.barred(name); err != nil {
+	if err := a.mayReach(name); err != nil {
 		return err
 	}
-	env := a.doors.Env
-	o := seam.Options{Mode: seam.Live, Clock: a.doors.Clock, Transport: network(env), CI: isSet(env[envCI]), AllowLive: env[envLive] == "1"}
-	if err := o.Allowed(); err != nil {
-		return err
-	}
-	door, err := seam.Open(o)
+	door, err := seam.Open(a.direct())
 	if err != nil {
 		return err
 	}

@@ -245,6 +245,8 @@ func TestOutputsFitTheirSchemas(t *testing.T) {
 		{"server disable", "", "x"},
 		{"server enable", "", "x"},
 		{"server rm", "", "x"},
+		{"server login", "", "guarded"},
+		{"server logout", "", "guarded"},
 		{"proxy", "", "--cassette new/rename --allow-unused --client claude-code"},
 		{"upstream", "", "silent.upstream.yaml"},
 	} {
@@ -253,6 +255,9 @@ func TestOutputsFitTheirSchemas(t *testing.T) {
 			switch line.command {
 			case "cassette review":
 				w.commit()
+			case "server login":
+				w.guarded("guarded")
+				defer func() { w.told = nil }()
 			case "ask ls":
 				w.ask("q-x")
 				w.ask("q-y")

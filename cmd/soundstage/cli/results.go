@@ -41,6 +41,8 @@ func results() map[string]reflect.Type {
 		"server disable":    reflect.TypeFor[serverChanged](),
 		"server rm":         reflect.TypeFor[serverChanged](),
 		"server test":       reflect.TypeFor[serverTested](),
+		"server login":      reflect.TypeFor[serverSignedIn](),
+		"server logout":     reflect.TypeFor[serverChanged](),
 		"cassette ls":       reflect.TypeFor[cassetteList](),
 		"cassette show":     reflect.TypeFor[cassetteShow](),
 		"cassette lint":     reflect.TypeFor[cassetteLinted](),

@@ -15,7 +15,6 @@ import (
 	"github.com/soundstage-dev/soundstage/adapters/agentcli"
 	"github.com/soundstage-dev/soundstage/adapters/mcp"
 	program "github.com/soundstage-dev/soundstage/adapters/process"
-	"github.com/soundstage-dev/soundstage/harness/clock"
 	"github.com/soundstage-dev/soundstage/harness/fault"
 	"github.com/soundstage-dev/soundstage/harness/seam"
 	"github.com/soundstage-dev/soundstage/runtime/server"
@@ -88,16 +87,18 @@ func (a *app) serverSecrets() map[string]string {
 			maps.Copy(out, e.Secrets())
 		}
 	}
+	if dir := a.configDir(); dir != "" {
+		if l, err := server.ReadLogins(filepath.Join(dir, server.LoginsName)); err == nil { // else none is used
+			maps.Copy(out, l.Secrets())
+		}
+	}
 	return out
 }
 
 // servers is the one manager of this process.
 func (a *app) servers(door *seam.Seam) *mcp.Servers {
-	c := a.doors.Clock
-	if _, still := c.(*clock.Fixed); still {
-		c = clock.Real{} // a program takes its time also where a scenario's clock stands
-	}
-	return mcp.NewServers(mcp.ServersOptions{
+	c := a.serverClock()
+	o := mcp.ServersOptions{
 		Door: door.MCP, Clock: c, OneByOne: door.Mode() != seam.Live,
 		// Not the true version: what is recorded must not change with each release.
 		Name: "soundstage", Version: "1",
@@ -108,7 +109,11 @@ func (a *app) servers(door *seam.Seam) *mcp.Servers {
 			})
 		},
 		HTTP: func(server.Entry) http.RoundTripper { return network(a.doors.Env) },
-	})
+	}
+	if l := a.logins(); l != nil {
+		o.Login = l.Handler
+	}
+	return mcp.NewServers(o)
 }
 
 // serverDir is where a server runs: in no studio, unless its entry says so.

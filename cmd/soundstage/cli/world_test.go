@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"io"
 	"net"
 	"os"
 	"os/exec"
@@ -28,7 +29,8 @@ type world struct {
 	env   map[string]string
 	clock clock.Clock
 
-	interrupted bool // an interrupt waits for what is started
+	interrupted bool      // an interrupt waits for what is started
+	told        io.Writer // reads standard error beside; may be nil
 }
 
 func newWorld(t testing.TB) *world {
@@ -43,9 +45,13 @@ func (w *world) do(in string, args ...string) (code int, stdout, stderr string) 
 	if w.interrupted {
 		signals <- os.Interrupt
 	}
+	stderrs := io.Writer(&errs)
+	if w.told != nil {
+		stderrs = io.MultiWriter(&errs, w.told)
+	}
 	code = Main(Doors{
 		Args: args, Env: w.env, Dir: w.dir, Clock: w.clock,
-		Stdin: strings.NewReader(in), Stdout: &out, Stderr: &errs, Signals: signals,
+		Stdin: strings.NewReader(in), Stdout: &out, Stderr: stderrs, Signals: signals,
 	})
 	return code, out.String(), errs.String()
 }
