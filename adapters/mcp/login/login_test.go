@@ -109,7 +109,7 @@ func TestSignIn(t *testing.T) {
 		t.Fatal(err)
 	}
 	k, err := h.signIn(l)
-	if err != nil || !slices.Equal(k.Scopes, []string{"read", "offline_access"}) || k.Refresh == "" || k.Until.IsZero() {
+	if err != nil || !slices.Equal(k.Scopes, []string{"offline_access", "read"}) || k.Refresh == "" || k.Until.IsZero() {
 		t.Fatal(k, err)
 	}
 	if info, err := os.Stat(h.file); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {

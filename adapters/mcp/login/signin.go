@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -195,10 +196,11 @@ func (v *visit) keep(_ context.Context, c *oauth2.Config, t *oauth2.Token) (oaut
 	v.mu.Lock()
 	resource := v.resource
 	v.mu.Unlock()
-	scopes := c.Scopes
+	scopes := slices.Clone(c.Scopes)
 	if granted, ok := t.Extra("scope").(string); ok && granted != "" {
 		scopes = strings.Fields(granted)
 	}
+	slices.Sort(scopes)
 	err := v.l.change(v.e, func(k *server.Login) {
 		*k = server.Login{
 			URL: v.e.URL, Resource: resource, ClientID: c.ClientID, ClientSecret: c.ClientSecret,

@@ -57,7 +57,7 @@ func TestServerLogin(t *testing.T) {
 	if code, _, errs := w.do("", "server", "test", "tracker"); code == exitOK || !strings.Contains(errs, "MCP_SERVER_LOGIN") || !strings.Contains(errs, "soundstage server login tracker") {
 		t.Errorf("%d\n%s", code, errs)
 	}
-	if out := w.must("", "server", "login", "tracker"); out != "signed in to server tracker, for read offline_access\n" {
+	if out := w.must("", "server", "login", "tracker"); out != "signed in to server tracker, for offline_access read\n" {
 		t.Error(out)
 	}
 	out := w.must("", "server", "show", "tracker") + w.must("", "server", "ls", "--json")

@@ -64,18 +64,15 @@ func (i *Issuer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case "/mcp":
 		i.guard(w, r, base)
 	case "/.well-known/oauth-protected-resource/mcp":
-		say(w, 200, map[string]any{"resource": base + "/mcp", "authorization_servers": []string{base}, "scopes_supported": []string{"read"}})
+		say(w, 200, answer{Resource: base + "/mcp", Servers: []string{base}, Scopes: []string{"read"}})
 	case "/.well-known/oauth-authorization-server":
-		say(w, 200, map[string]any{
-			"issuer": base, "authorization_endpoint": base + "/authorize", "token_endpoint": base + "/token", "registration_endpoint": base + "/register",
-			"response_types_supported": []string{"code"}, "code_challenge_methods_supported": []string{"S256"},
-			"grant_types_supported":                          []string{"authorization_code", "refresh_token", "client_credentials"},
-			"token_endpoint_auth_methods_supported":          []string{"client_secret_post"},
-			"scopes_supported":                               []string{"read", "write", "offline_access"},
-			"authorization_response_iss_parameter_supported": true,
+		say(w, 200, answer{
+			Issuer: base, Authorize: base + "/authorize", Token: base + "/token", Register: base + "/register",
+			Responses: []string{"code"}, Challenges: []string{"S256"}, Grants: []string{"authorization_code", "refresh_token", "client_credentials"},
+			Methods: []string{"client_secret_post"}, Scopes: []string{"read", "write", "offline_access"}, SaysIssuer: true,
 		})
 	case "/register":
-		say(w, 201, map[string]any{"client_id": "registered", "client_secret": "registered-secret-1", "token_endpoint_auth_method": "client_secret_post"})
+		say(w, 201, answer{Client: "registered", Secret: "registered-secret-1", Method: "client_secret_post"})
 	case "/authorize":
 		i.authorize(w, r, base)
 	case "/token":
@@ -85,7 +82,32 @@ func (i *Issuer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func say(w http.ResponseWriter, status int, v any) {
+// An answer is what any of the issuer's addresses says.
+type answer struct {
+	Resource   string   `json:"resource,omitempty"`
+	Servers    []string `json:"authorization_servers,omitempty"`
+	Scopes     []string `json:"scopes_supported,omitempty"`
+	Issuer     string   `json:"issuer,omitempty"`
+	Authorize  string   `json:"authorization_endpoint,omitempty"`
+	Token      string   `json:"token_endpoint,omitempty"`
+	Register   string   `json:"registration_endpoint,omitempty"`
+	Responses  []string `json:"response_types_supported,omitempty"`
+	Challenges []string `json:"code_challenge_methods_supported,omitempty"`
+	Grants     []string `json:"grant_types_supported,omitempty"`
+	Methods    []string `json:"token_endpoint_auth_methods_supported,omitempty"`
+	SaysIssuer bool     `json:"authorization_response_iss_parameter_supported,omitempty"`
+	Client     string   `json:"client_id,omitempty"`
+	Secret     string   `json:"client_secret,omitempty"`
+	Method     string   `json:"token_endpoint_auth_method,omitempty"`
+	Access     string   `json:"access_token,omitempty"`
+	Refresh    string   `json:"refresh_token,omitempty"`
+	Kind       string   `json:"token_type,omitempty"`
+	Scope      string   `json:"scope,omitempty"`
+	Seconds    int      `json:"expires_in,omitempty"`
+	Error      string   `json:"error,omitempty"`
+}
+
+func say(w http.ResponseWriter, status int, v answer) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	_ = json.NewEncoder(w).Encode(v) // to a client that may be gone
@@ -111,7 +133,7 @@ func (i *Issuer) guard(w http.ResponseWriter, r *http.Request, base string) {
 
 func (i *Issuer) refuse(w http.ResponseWriter, code, why string) {
 	i.refused = append(i.refused, why)
-	say(w, 400, map[string]string{"error": code})
+	say(w, 400, answer{Error: code})
 }
 
 func (i *Issuer) authorize(w http.ResponseWriter, r *http.Request, base string) {
@@ -154,7 +176,7 @@ func (i *Issuer) token(w http.ResponseWriter, r *http.Request, base string) {
 	case "refresh_token":
 		var ok bool
 		if scope, ok = i.renews[f.Get("refresh_token")]; !ok {
-			say(w, 400, map[string]string{"error": "invalid_grant", "error_description": "ended"})
+			say(w, 400, answer{Error: "invalid_grant"})
 			return
 		}
 		delete(i.renews, f.Get("refresh_token")) // each is good once
@@ -183,13 +205,10 @@ func (i *Issuer) give(w http.ResponseWriter, grant, scope string) {
 	}
 	i.good[access] = scope
 	i.grants = append(i.grants, grant)
-	out := map[string]any{"access_token": access, "token_type": "Bearer", "scope": scope}
+	out := answer{Access: access, Kind: "Bearer", Scope: scope, Seconds: i.Seconds}
 	if grant != "client_credentials" {
 		i.renews[renew] = scope
-		out["refresh_token"] = renew
-	}
-	if i.Seconds > 0 {
-		out["expires_in"] = i.Seconds
+		out.Refresh = renew
 	}
 	say(w, 200, out)
 }
