@@ -26,7 +26,7 @@ UPDATABLE = grep -rl --include='*_test.go' --exclude-dir=examples -e 'soundstage
 # -race rebuilds every dependency. The provider SDKs behind adapters/model make that
 # three times as long and hold no goroutine of ours, so what is raced is our own
 # kernel and harness, the MCP server and the store.
-RACED = ./runtime/... ./adapters/mcp ./adapters/process ./adapters/sqlite
+RACED = ./runtime/... ./adapters/mcp ./adapters/process ./adapters/sqlite ./adapters/postgres
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test check offline update record conformance bench fuzz build fmt lint clean \

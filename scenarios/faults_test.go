@@ -112,7 +112,7 @@ func sweep(t *testing.T, name, fault string) (failed int) {
 		if code == providerFailed {
 			failed++
 		}
-		if err := scenario.Whole(t.Context(), d.Dir); err != nil {
+		if err := scenario.Whole(t.Context(), d.Dir, d.Env); err != nil {
 			t.Errorf("%s, fault %s: after %q, exit %d: %v", name, fault, d.Args, code, err)
 		}
 		return code

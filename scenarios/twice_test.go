@@ -117,7 +117,7 @@ func leftIn(t *testing.T, dir string) string {
 		fmt.Fprintf(&b, "%s\n%s", filepath.Base(f), text)
 	}
 	fmt.Fprintln(&b, "the store")
-	_ = scenario.Dump(t.Context(), dir, &b) // some journeys damage it on purpose
+	_ = scenario.Dump(t.Context(), dir, nil, &b) // some journeys damage it on purpose
 	return b.String()
 }
 

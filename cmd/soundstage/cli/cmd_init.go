@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/soundstage-dev/soundstage/cmd/soundstage/stores"
 	"github.com/soundstage-dev/soundstage/harness/fault"
 )
 
@@ -24,33 +25,40 @@ type initResult struct {
 	Studio string `json:"studio" jsonschema:"the folder, as it was given"`
 	Config string `json:"config" jsonschema:"the file that was written in it"`
 	Model  string `json:"model" jsonschema:"the model ref in it"`
+	Store  string `json:"store,omitempty" jsonschema:"where the pieces are, if not in the folder"`
 }
 
 func (a *app) cmdInit() *cobra.Command {
-	var model, limit string
+	var model, limit, store string
 	c := &cobra.Command{
 		Use:   "init [DIR]",
 		Short: "Make a folder a studio",
-		Long:  "Init writes " + configName + " into DIR (default: here). It never replaces one.",
+		Long: "Init writes " + configName + " into DIR (default: here). It never replaces one.\n\n" +
+			"With --store the pieces are in a schema of a PostgreSQL database, so that several hosts\n" +
+			"work on one studio; settings, traces and exports stay in DIR. ADDRESS is\n" +
+			"postgres://USER@HOST/DATABASE?schema=NAME, without a password, or $NAME of a variable that\n" +
+			"holds an address. The password comes from " + stores.EnvPassword + ", PGPASSWORD or .pgpass.",
 		Example: `  soundstage init studio
-  soundstage init --model openai/gpt-5.2 --cap 2.50`,
+  soundstage init --model openai/gpt-5.2 --cap 2.50
+  soundstage init --store 'postgres://ada@db.example/studios?schema=mine' studio`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			dir := "."
 			if len(args) == 1 {
 				dir = args[0]
 			}
-			return a.initStudio(dir, model, limit)
+			return a.initStudio(dir, model, limit, store)
 		},
 	}
 	c.Flags().StringVar(&model, "model", defaultModel, "the model `ref` to work with")
 	c.Flags().StringVar(&limit, "cap", defaultCap, "most `dollars` that one session may cost")
+	c.Flags().StringVar(&store, "store", "", "the `address` of a store on a server (default: a file in DIR)")
 	return c
 }
 
-func (a *app) initStudio(dir, model, limit string) error {
+func (a *app) initStudio(dir, model, limit, store string) error {
 	const op = "init"
-	c := config{Model: model, Caps: caps{Session: limit}}
+	c := config{Model: model, Caps: caps{Session: limit}, Store: store}
 	if err := c.check("the command line"); err != nil {
 		return err
 	}
@@ -63,7 +71,11 @@ func (a *app) initStudio(dir, model, limit string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return fault.Wrap(err, fault.Invalid, op, "make %q", dir)
 	}
-	err := writeNew(path, fmt.Appendf(nil, configText, model, limit))
+	text := fmt.Appendf(nil, configText, model, limit)
+	if store != "" {
+		text = fmt.Appendf(text, storeText, store)
+	}
+	err := writeNew(path, text)
 	if errors.Is(err, fs.ErrExist) {
 		return fault.New(fault.Conflict, op, "%q is a studio already", dir).
 			WithHint("edit %s in it, or name another folder", configName)
@@ -71,15 +83,18 @@ func (a *app) initStudio(dir, model, limit string) error {
 	if err != nil {
 		return notWritten(err, op, filepath.Join(dir, configName))
 	}
-	out := initResult{Studio: dir, Config: configName, Model: model}
+	out := initResult{Studio: dir, Config: configName, Model: model, Store: store}
 	return a.print(out, func(w io.Writer) {
 		fmt.Fprintf(w, "studio in %s, model %s\n", dir, model)
+		if store != "" {
+			fmt.Fprintf(w, "pieces at %s\n", store)
+		}
 	})
 }
 
 // path joins a relative path to the folder that the program was started in.
 func (a *app) path(p string) string {
-	if filepath.IsAbs(p) {
+	if filepath.IsAbs(p) || stores.Remote(p) {
 		return p
 	}
 	return filepath.Join(a.doors.Dir, p)

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/soundstage-dev/soundstage/adapters/clientfile"
+	"github.com/soundstage-dev/soundstage/cmd/soundstage/stores"
 	"github.com/soundstage-dev/soundstage/harness/fault"
 )
 
@@ -212,12 +213,12 @@ func thisProgram(s clientfile.Scope) string {
 // entryFolder is the argument that says where the studio is; none where it is found
 // from the folder that the client starts servers in.
 func (a *app) entryFolder(p clientfile.Place) ([]string, error) {
-	dir := a.path(a.studio)
-	if a.studio == "" {
-		var err error
-		if dir, err = findStudio(a.doors.Dir); err != nil {
-			return nil, err
-		}
+	if stores.Remote(a.studio) {
+		return []string{a.studio}, stores.Check(a.studio)
+	}
+	dir, err := a.studioDir()
+	if err != nil {
+		return nil, err
 	}
 	if _, err := readConfig(dir, a.studio); err != nil {
 		return nil, err

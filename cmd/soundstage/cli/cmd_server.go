@@ -184,10 +184,7 @@ func (a *app) scope(flag string) (string, error) {
 	case server.Everywhere:
 		return flag, nil
 	case "here":
-		if a.studio != "" {
-			return a.path(a.studio), nil
-		}
-		return findStudio(a.doors.Dir)
+		return a.studioDir()
 	}
 	return a.path(flag), nil
 }

@@ -15,13 +15,14 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"github.com/soundstage-dev/soundstage/cmd/soundstage/stores"
 	"github.com/soundstage-dev/soundstage/harness/fault"
 	"github.com/soundstage-dev/soundstage/runtime/ledger"
 	"github.com/soundstage-dev/soundstage/runtime/trust"
 )
 
 // configName is the file that makes a folder a studio.
-const configName = "soundstage.yaml"
+const configName = stores.ConfigFile
 
 // maxConfig bounds the file, in bytes.
 const maxConfig = 64 << 10
@@ -38,6 +39,7 @@ type config struct {
 	Model   string `yaml:"model"`   // "anthropic/claude-sonnet-4-5"
 	Gate    string `yaml:"gate"`    // guarded, autopilot, full
 	Caps    caps   `yaml:"caps"`    // dollars
+	Store   string `yaml:"store"`   // "" is a file in the studio; an address, or $NAME of a variable that holds one
 	BaseURL string `yaml:"baseUrl"` // of an OpenAI-compatible or proxied provider
 }
 
@@ -56,6 +58,11 @@ gate: guarded
 # Dollars; a model whose price is unknown does not run under a cap.
 caps:
   session: "%s"
+`
+
+// storeText is what init adds for a store on a server.
+const storeText = `# Where the pieces are. The password comes from ` + stores.EnvPassword + `, PGPASSWORD or .pgpass.
+store: %q
 `
 
 // readConfig reads the file of the studio in dir, strictly. name is how the person
@@ -87,7 +94,7 @@ func readConfig(dir, name string) (config, error) {
 	dec.KnownFields(true)
 	if err := dec.Decode(&c); err != nil && !errors.Is(err, io.EOF) {
 		return c, fault.New(codeBadConfig, op, "%s: %s", configName, wordsOfYAML(err)).
-			WithHint("the keys are model, gate, caps with session, day and studio, and baseUrl")
+			WithHint("the keys are model, gate, caps with session, day and studio, store, and baseUrl")
 	}
 	if err := dec.Decode(&config{}); !errors.Is(err, io.EOF) { // its settings would not count
 		return c, fault.New(codeBadConfig, op, "%s holds more than one document", configName).WithHint("take the line --- out of it")
@@ -115,6 +122,9 @@ func (c config) check(where string) error {
 	if c.Gate != "" && !slices.Contains(gateModes, trust.Mode(c.Gate)) {
 		return fault.New(codeBadConfig, "config.read", "%s: gate is %q", where, c.Gate).
 			WithHint("use guarded, autopilot or full")
+	}
+	if err := stores.Check(c.Store); err != nil {
+		return fault.Wrap(err, codeBadConfig, "config.read", "%s: store", where).WithHint("%s", fault.HintOf(err))
 	}
 	if u, err := url.Parse(c.BaseURL); err == nil && u.User != nil {
 		return fault.New(codeBadConfig, "config.read", "%s: baseUrl holds a name or a password", where).

@@ -77,6 +77,7 @@ var byCode = map[string]int{
 	"SESSION_":       exitInvalid,
 	"TOO_LARGE":      exitInvalid,
 	"STORE_NEWER":    exitInvalid,
+	"STORE_ADDRESS":  exitInvalid,
 	"TRACE_NEWER":    exitInvalid,
 	"CAPABILITY_":    exitNotFound,
 	"NOT_FOUND":      exitNotFound,

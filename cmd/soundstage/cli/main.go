@@ -97,7 +97,7 @@ replays whole journeys from cassettes: no model cost, no network.
 		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	root.PersistentFlags().BoolVar(&a.json, "json", false, "print JSON (schemas are in docs/reference/cli)")
-	root.PersistentFlags().StringVar(&a.studio, "studio", "", "the studio's `folder` (default: here or above)")
+	root.PersistentFlags().StringVar(&a.studio, "studio", "", "the studio's `folder`, or the postgres:// address of its store (default: here or above)")
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return fault.New(fault.Invalid, "cli", "%v", err).WithHint("see: %s --help", c.CommandPath())
 	})

@@ -11,7 +11,7 @@ import (
 	"github.com/soundstage-dev/soundstage/adapters/format/ccv3"
 	"github.com/soundstage-dev/soundstage/adapters/git"
 	"github.com/soundstage-dev/soundstage/adapters/model"
-	"github.com/soundstage-dev/soundstage/adapters/sqlite"
+	"github.com/soundstage-dev/soundstage/cmd/soundstage/stores"
 	"github.com/soundstage-dev/soundstage/docs"
 	"github.com/soundstage-dev/soundstage/harness/clock"
 	"github.com/soundstage-dev/soundstage/harness/fault"
@@ -30,8 +30,8 @@ import (
 // The parts of a studio folder. Nothing of ours is outside of stateDir but the
 // config and what a person exports.
 const (
-	stateDir    = ".soundstage"
-	storeFile   = "store.db"
+	stateDir    = stores.StateDir
+	storeFile   = stores.StoreFile
 	sessionsDir = "sessions"
 )
 
@@ -42,7 +42,7 @@ type house struct {
 	cfg      config
 	clock    clock.Clock
 	redactor func() *redact.Redactor // made when something is to be written, or sent
-	store    *sqlite.Store
+	store    stores.Store
 	drafts   *draft.Service
 	results  *result.Sessions
 	tools    []tool.Tool // those that do the work
@@ -56,17 +56,54 @@ type house struct {
 
 // open builds the house of the studio that the person is in, or named.
 func (a *app) open(ctx context.Context) (*house, error) {
-	dir := a.path(a.studio)
-	if a.studio == "" {
-		var err error
-		if dir, err = findStudio(a.doors.Dir); err != nil {
-			return nil, err
-		}
-	}
-	cfg, err := readConfig(dir, a.studio)
+	dir, err := a.studioDir()
 	if err != nil {
 		return nil, err
 	}
+	var cfg config
+	if remote := stores.Remote(a.studio); !remote || fileThere(filepath.Join(dir, configName)) {
+		if cfg, err = readConfig(dir, a.studio); err != nil {
+			return nil, err
+		}
+	}
+	if stores.Remote(a.studio) {
+		cfg.Store = a.studio
+	}
+	return a.settle(ctx, dir, cfg)
+}
+
+func fileThere(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
+
+// studioDir is the folder of the studio that the person is in, or named. One that was
+// named by the address of its store has a folder among this person's state, for the
+// traces of this host; a soundstage.yaml there may say more.
+func (a *app) studioDir() (string, error) {
+	if a.studio == "" {
+		return findStudio(a.doors.Dir)
+	}
+	if !stores.Remote(a.studio) {
+		return a.path(a.studio), nil
+	}
+	name, err := stores.FolderName(a.studio)
+	if err != nil {
+		return "", err
+	}
+	state := a.doors.Env["XDG_STATE_HOME"]
+	if home := either(a.doors.Env, "HOME", "USERPROFILE"); !filepath.IsAbs(state) && home != "" {
+		state = filepath.Join(home, ".local", "state")
+	}
+	if !filepath.IsAbs(state) {
+		return "", fault.New(codeNoStudio, "studio.open", "neither HOME nor XDG_STATE_HOME is set, so there is no place for the traces of this studio").
+			WithHint("set one of them, or make a folder for it: soundstage init --store ADDRESS DIR")
+	}
+	return filepath.Join(state, "soundstage", "studios", name), nil
+}
+
+// settle builds the house in a folder that has, or gets, a place for state.
+func (a *app) settle(ctx context.Context, dir string, cfg config) (*house, error) {
 	if err := os.MkdirAll(filepath.Join(dir, stateDir, sessionsDir), 0o755); err != nil {
 		return nil, fault.Wrap(err, fault.Invalid, "studio.open", "make %s in the studio", stateDir).
 			WithHint("check who may write the studio's folder, and that nothing else has the name %s there", stateDir)
@@ -81,7 +118,7 @@ func (a *app) bare(ctx context.Context) (*house, error) {
 
 // build is the wiring: every part, every door, once.
 func (a *app) build(ctx context.Context, dir string, cfg config) (*house, error) {
-	st, err := sqlite.Open(ctx, filepath.Join(dir, stateDir, storeFile))
+	st, err := stores.Open(ctx, dir, cfg.Store, a.doors.Env)
 	if err != nil {
 		return nil, err
 	}

@@ -10,7 +10,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/soundstage-dev/soundstage/adapters/sqlite"
+	"github.com/soundstage-dev/soundstage/cmd/soundstage/stores"
 	"github.com/soundstage-dev/soundstage/harness/fault"
 	"github.com/soundstage-dev/soundstage/runtime/draft"
 	"github.com/soundstage-dev/soundstage/runtime/store"
@@ -188,10 +188,11 @@ func wordGiven(s *state, neg bool, args []string) {
 	}
 	list, err := ReadGiven([]byte(s.ReadFile(args[0])))
 	s.Check(err)
-	path := storeFile(s.Dir())
-	s.Check(os.MkdirAll(filepath.Dir(path), 0o755))
+	s.Check(os.MkdirAll(filepath.Join(s.Dir(), stores.StateDir), 0o755))
 	ctx := context.Background()
-	st, err := sqlite.Open(ctx, path)
+	address, err := stores.Address(s.Dir())
+	s.Check(err)
+	st, err := stores.Open(ctx, s.Dir(), address, s.Environ())
 	s.Check(err)
 	defer st.Close() //nolint:errcheck // each write is on the disk
 	s.Check(Put(ctx, st, list))

@@ -5,11 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 
-	"github.com/soundstage-dev/soundstage/adapters/sqlite"
 	"github.com/soundstage-dev/soundstage/runtime/draft"
 	"github.com/soundstage-dev/soundstage/runtime/ledger"
 	"github.com/soundstage-dev/soundstage/runtime/session"
@@ -20,7 +18,7 @@ import (
 // every line of a trace is whole, every turn is closed, every request has one end and
 // every call one result, each draft that was shown is in the store and settled once,
 // nothing is set aside any more, and the store holds what the traces say.
-func Whole(ctx context.Context, dir string) error {
+func Whole(ctx context.Context, dir string, env map[string]string) error {
 	sessions := filepath.Join(dir, ".soundstage", "sessions")
 	files, err := filepath.Glob(filepath.Join(sessions, "*.jsonl"))
 	if err != nil {
@@ -33,7 +31,7 @@ func Whole(ctx context.Context, dir string) error {
 			errs = append(errs, fmt.Errorf("%s: %w", filepath.Base(f), err))
 		}
 	}
-	return errors.Join(append(errs, wholeBooks(ctx, dir, sessions, shown))...)
+	return errors.Join(append(errs, wholeBooks(ctx, dir, env, sessions, shown))...)
 }
 
 // wholeTrace reads one trace as a list of things that are begun and ended, and notes
@@ -132,14 +130,16 @@ func (b begun) take(turn int, p trace.Payload) error {
 }
 
 // wholeBooks looks at the store, and compares it with the traces.
-func wholeBooks(ctx context.Context, dir, sessions string, shown map[string]bool) (err error) {
-	path := storeFile(dir)
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) && len(shown) == 0 {
-		return nil
-	}
-	st, err := sqlite.Open(ctx, path)
+func wholeBooks(ctx context.Context, dir string, env map[string]string, sessions string, shown map[string]bool) (err error) {
+	st, err := stored(ctx, dir, env)
 	if err != nil {
 		return err
+	}
+	if st == nil {
+		if len(shown) == 0 {
+			return nil
+		}
+		return errors.New("a draft was shown, and there is no store")
 	}
 	defer func() { err = errors.Join(err, st.Close()) }()
 	sum, err := st.SumRows(ctx, ledger.Cap{Scope: ledger.ScopeStudio})
@@ -172,7 +172,7 @@ func wordWhole(s *state, neg bool, args []string) {
 	if neg || len(args) != 0 {
 		s.Fatalf("usage: whole")
 	}
-	s.Check(Whole(context.Background(), s.Dir()))
+	s.Check(Whole(context.Background(), s.Dir(), s.Environ()))
 }
 
 // wordLedger prints a line for each row: its place, how it ended, how sure its usage is,

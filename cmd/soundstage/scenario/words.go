@@ -18,7 +18,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/soundstage-dev/soundstage/adapters/sqlite"
+	"github.com/soundstage-dev/soundstage/cmd/soundstage/stores"
 	"github.com/soundstage-dev/soundstage/harness/script"
 	"github.com/soundstage-dev/soundstage/runtime/ledger"
 	"github.com/soundstage-dev/soundstage/runtime/store"
@@ -43,6 +43,10 @@ func conditions() map[string]script.Condition {
 		"client": {
 			Arg: "NAME", Help: "where that agent of somebody else is installed: claude-code, codex, opencode, cline, gemini (docs/howto/replay-a-real-client.md)",
 			Holds: hasClient,
+		},
+		"postgres": {
+			Help:  "where the studios of the script are on a PostgreSQL server, whose address is $STORE (go test ./scenarios -run Postgres)",
+			Holds: func(string) (bool, error) { return false, nil },
 		},
 		"loopback": {Help: "where this machine's own address can be listened on", Holds: hasLoopback},
 	}
@@ -219,29 +223,34 @@ func wordMiss(s *state, neg bool, args []string) {
 
 // Dump writes the canonical dump of the pieces of the studio in dir to w, and nothing
 // where it has no store yet.
-func Dump(ctx context.Context, dir string, w io.Writer) error {
-	path := storeFile(dir)
-	if _, err := os.Stat(path); err != nil {
-		return nil
-	}
-	st, err := sqlite.Open(ctx, path)
-	if err != nil {
+func Dump(ctx context.Context, dir string, env map[string]string, w io.Writer) error {
+	st, err := stored(ctx, dir, env)
+	if st == nil || err != nil {
 		return err
 	}
 	defer st.Close() //nolint:errcheck // only read
 	return store.Dump(ctx, st, w)
 }
 
-func storeFile(dir string) string { return filepath.Join(dir, ".soundstage", "store.db") }
+// stored is the store of the studio in dir, wherever that is; nil where there is none yet.
+func stored(ctx context.Context, dir string, env map[string]string) (stores.Store, error) {
+	address, err := stores.Address(dir)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := os.Stat(filepath.Join(dir, stores.StateDir, stores.StoreFile)); err != nil && address == "" {
+		return nil, nil
+	}
+	return stores.Open(ctx, dir, address, env)
+}
 
 // open is the studio's store in the current folder.
-func open(s *state) *sqlite.Store {
-	path := storeFile(s.Dir())
-	if _, err := os.Stat(path); err != nil {
+func open(s *state) stores.Store {
+	st, err := stored(context.Background(), s.Dir(), s.Environ())
+	s.Check(err)
+	if st == nil {
 		s.Fatalf("no studio with a store in %s", s.Dir())
 	}
-	st, err := sqlite.Open(context.Background(), path)
-	s.Check(err)
 	return st
 }
 
@@ -249,11 +258,10 @@ func wordStore(s *state, neg bool, args []string) {
 	if neg || len(args) != 0 {
 		s.Fatalf("usage: store")
 	}
-	if _, err := os.Stat(storeFile(s.Dir())); err != nil {
-		s.Fatalf("no studio with a store in %s", s.Dir())
-	}
+	st := open(s)
+	defer st.Close() //nolint:errcheck // only read
 	var dump bytes.Buffer
-	s.Check(Dump(context.Background(), s.Dir(), &dump))
+	s.Check(store.Dump(context.Background(), st, &dump))
 	s.Output(dump.Bytes(), nil)
 }
 
