@@ -69,7 +69,7 @@ type DuplicateIn struct {
 func duplicateTool(d Deps) tool.Tool {
 	return tool.New(tool.Spec{
 		ID: "studio.piece.duplicate", Title: "Duplicate a piece", Effect: tool.Draft, Exposure: tool.Deferred,
-		Domain: "studio", Area: "piece", Action: "duplicate", Aliases: []string{"copy", "clone", "fork", "template"},
+		Domain: "studio", Area: "piece", Action: "duplicate", Aliases: []string{"copy", "clone", "template"},
 		Concurrency: "piece:{kind}/{new_id}",
 		Summary:     "Copy one stored piece to a new id, as a draft.",
 		Description: "The copy carries the body, the platform profiles and the imported original, so that exports of it lose nothing. " +

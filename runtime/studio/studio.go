@@ -64,6 +64,15 @@ func (k *Kinds) CheckPiece(_ context.Context, p store.Piece) error {
 	return nil
 }
 
+// title gives what lists show of a body.
+func (k *Kinds) title(name string, body []byte) (string, error) {
+	kind, ok := k.byName[name]
+	if !ok {
+		return "", fault.New(CodeKind, "studio.title", "no studio here knows the kind %q", name)
+	}
+	return kind.Title(body)
+}
+
 func (k *Kinds) referenced(name string) bool {
 	kind, ok := k.byName[name]
 	return ok && kind.Referenced()
@@ -85,6 +94,7 @@ func Tools(d Deps) []tool.Tool {
 	}
 	return []tool.Tool{
 		listTool(d), searchTool(d), readTool(d), deleteTool(d), duplicateTool(d),
+		historyTool(d), restoreTool(d), forkTool(d), mergeTool(d),
 		queryTool(d), applyTool(d), discardTool(d), resultTool(d),
 	}
 }

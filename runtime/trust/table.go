@@ -55,9 +55,13 @@ func Rows() []Row {
 		{ID: "result.query", Class: Read, ReadOnly: true},
 		{ID: "studio.character.create", Class: Draft, ReadOnly: false},
 		{ID: "studio.delete", Class: Delete, ReadOnly: false},
+		{ID: "studio.history", Class: Read, ReadOnly: true},
 		{ID: "studio.list", Class: Read, ReadOnly: true},
 		{ID: "studio.piece.duplicate", Class: Draft, ReadOnly: false},
+		{ID: "studio.piece.fork", Class: Draft, ReadOnly: false},
+		{ID: "studio.piece.merge", Class: Draft, ReadOnly: false},
 		{ID: "studio.read", Class: Read, ReadOnly: true},
+		{ID: "studio.restore", Class: Draft, ReadOnly: false},
 		{ID: "studio.search", Class: Read, ReadOnly: true},
 	}
 }

@@ -10,8 +10,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/soundstage-dev/soundstage/harness/fault"
+	"github.com/soundstage-dev/soundstage/runtime/draft"
 	"github.com/soundstage-dev/soundstage/runtime/plain"
 	"github.com/soundstage-dev/soundstage/runtime/store"
+	"github.com/soundstage-dev/soundstage/runtime/studio"
 )
 
 // The results of the piece commands.
@@ -36,19 +38,23 @@ type (
 		Kind     string `json:"kind" jsonschema:"kind of the piece"`
 		ID       string `json:"id" jsonschema:"its id"`
 		From     int64  `json:"from" jsonschema:"the revision that was brought back"`
-		Revision int64  `json:"revision" jsonschema:"the new revision"`
+		Revision int64  `json:"revision" jsonschema:"the new revision; with --dry-run the present one"`
+		// Rows and DryRun came later.
+		Rows   []draft.Change `json:"rows" jsonschema:"each value that becomes another one: path, label, before, after"`
+		DryRun bool           `json:"dry_run,omitempty" jsonschema:"nothing was written"`
 	}
 )
 
 func (a *app) cmdPiece() *cobra.Command {
 	c := &cobra.Command{
 		Use:     "piece",
-		Short:   "List, show and restore what is in the studio",
+		Short:   "List, show, compare, fork, merge and restore what is in the studio",
 		Example: "  soundstage piece ls\n  soundstage piece history character/ada\n  soundstage piece restore character/ada 1",
 		Args:    cobra.NoArgs,
 		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(a.cmdPieceLs(), a.cmdPieceShow(), a.cmdPieceHistory(), a.cmdPieceRestore())
+	c.AddCommand(a.cmdPieceLs(), a.cmdPieceShow(), a.cmdPieceDiff(), a.cmdPieceHistory(), a.cmdPieceRestore(),
+		a.cmdPieceFork(), a.cmdPieceMerge())
 	return c
 }
 
@@ -142,40 +148,58 @@ func (a *app) cmdPieceHistory() *cobra.Command {
 }
 
 func (a *app) cmdPieceRestore() *cobra.Command {
-	return &cobra.Command{
+	var dry bool
+	c := &cobra.Command{
 		Use: "restore KIND/ID REVISION", Short: "Bring an old revision back, as a new one", Args: cobra.ExactArgs(2),
-		Example: "  soundstage piece restore character/ada 1",
+		Long: `Restore writes an old revision again and says what that changes; history only grows. It brings
+back a deleted piece as well. --dry-run only says it.`,
+		Example: "  soundstage piece restore character/ada 1 --dry-run\n  soundstage piece restore character/ada 1",
 		RunE: func(c *cobra.Command, args []string) error {
-			var rev int64
-			if _, err := fmt.Sscanf(args[1], "%d", &rev); err != nil || rev < 1 {
-				return fault.New(fault.Invalid, "piece.restore", "revision is %q", args[1]).WithHint("list revisions: soundstage piece history %s", args[0])
+			rev, err := parseRevision("piece.restore", args[0], args[1])
+			if err != nil {
+				return err
 			}
 			return a.withPiece(c.Context(), args[0], func(ctx context.Context, h *house, ref store.Ref) error {
-				return a.restore(ctx, h, ref, rev)
+				return a.restore(ctx, h, ref, rev, dry)
 			})
 		},
 	}
+	c.Flags().BoolVar(&dry, "dry-run", false, "say what would change, and write nothing")
+	return c
 }
 
 // restore writes an old revision again: history only grows.
-func (a *app) restore(ctx context.Context, h *house, ref store.Ref, rev int64) error {
+func (a *app) restore(ctx context.Context, h *house, ref store.Ref, rev int64, dry bool) error {
 	p, err := h.store.Get(ctx, ref, rev)
 	if err != nil {
 		return err
 	}
 	stamp := store.Stamp{At: h.clock.Now(), Cause: fmt.Sprintf("restore %d", rev)}
 	now, err := h.store.Get(ctx, ref, 0)
-	switch fault.CodeOf(err) {
-	case "":
-		p.Revision = now.Revision
-		p, err = h.store.Update(ctx, p, stamp)
-	case fault.NotFound:
+	gone := fault.CodeOf(err) == fault.NotFound
+	if err != nil && !gone {
+		return err
+	}
+	out := pieceRestored{Kind: ref.Kind, ID: ref.ID, From: rev, Revision: now.Revision, DryRun: dry}
+	if out.Rows, err = studio.Rows(now, p); err != nil {
+		return err
+	}
+	switch {
+	case dry:
+		return a.print(out, func(w io.Writer) {
+			fmt.Fprintf(w, "restoring %s to revision %d would change %s\n", ref, rev, count(len(out.Rows), "value"))
+			writeRows(w, out.Rows)
+		})
+	case gone:
 		p, err = h.store.Create(ctx, p, stamp)
+	default:
+		p.Revision, p.Escrow = now.Revision, now.Escrow // the imported original stays
+		p, err = h.store.Update(ctx, p, stamp)
 	}
 	if err != nil {
 		return err
 	}
-	out := pieceRestored{Kind: ref.Kind, ID: ref.ID, From: rev, Revision: p.Revision}
+	out.Revision = p.Revision
 	return a.print(out, func(w io.Writer) {
 		fmt.Fprintf(w, "restored %s: revision %d is now revision %d\n", ref, rev, p.Revision)
 	})

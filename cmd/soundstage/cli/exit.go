@@ -90,6 +90,12 @@ var byCode = map[string]int{
 	"UNKNOWN_":       exitNotFound,
 	"CASSETTE_CLASH": exitConflict,
 
+	"DRAWER_":         exitInvalid,
+	"DRAWER_FULL":     exitConflict,
+	"DRAWER_NO_ENTRY": exitNotFound,
+	"MERGE_":          exitInvalid,
+	"RESTORE_":        exitDenied,
+
 	"CLIENTFILE_CHANGED": exitConflict,
 	"CLIENTFILE_TAKEN":   exitConflict,
 

@@ -49,6 +49,7 @@ type house struct {
 	registry *tool.Registry
 	table    *trust.Table
 	cards    *studio.Cards
+	shared   studio.Deps
 	kinds    *studio.Kinds
 	formats  *content.Formats
 	locks    *gate.Locks
@@ -131,7 +132,7 @@ func (a *app) build(ctx context.Context, dir string, cfg config) (*house, error)
 	h.drafts = draft.New(st, st, h.clock, h.kinds)
 	shared := studio.Deps{Store: st, Drafts: h.drafts, Results: h.results, Clock: h.clock, Kinds: h.kinds}
 	tools := append(studio.Tools(shared), content.Tools(content.Deps{Drafts: h.drafts, Formats: h.formats})...)
-	h.tools = tools
+	h.tools, h.shared = tools, shared
 	h.registry = newRegistry(tools)
 	h.table = trust.NewTable(trust.Rows()...)
 	h.cards = studio.NewCards(shared)
