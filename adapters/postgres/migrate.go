@@ -18,9 +18,14 @@ import (
 //go:embed schema.sql
 var schema string
 
+// schema2 makes version 2 of version 1.
+//
+//go:embed schema_2.sql
+var schema2 string
+
 // versions make each version of the one before. The table soundstage_studio says which
 // one a schema has.
-var versions = []string{schema}
+var versions = []string{schema, schema2}
 
 // oldest is the first version of the server that can say whether a transaction happened.
 const oldest = 130000

@@ -1,6 +1,6 @@
 // Package postgres keeps a studio in one schema of a PostgreSQL database, so that
-// several hosts work on it: pieces, drafts, ledger rows, the questions of the gate, and
-// the locks between processes.
+// several hosts work on it: pieces, drafts, ledger rows, the questions of the gate, what
+// is kept beside the pieces, and the locks between processes.
 //
 // It is an adapter, beside adapters/sqlite: it fills the same ports and passes the same
 // suites. The server is connected to on first use. Every write is one serializable
@@ -24,6 +24,7 @@ import (
 
 	"github.com/soundstage-dev/soundstage/harness/fault"
 	"github.com/soundstage-dev/soundstage/runtime/draft"
+	"github.com/soundstage-dev/soundstage/runtime/drawer"
 	"github.com/soundstage-dev/soundstage/runtime/gate"
 	"github.com/soundstage-dev/soundstage/runtime/ledger"
 	"github.com/soundstage-dev/soundstage/runtime/question"
@@ -67,6 +68,7 @@ var (
 	_ draft.Drafts  = (*Store)(nil)
 	_ ledger.Rows   = (*Store)(nil)
 	_ question.Rows = (*Store)(nil)
+	_ drawer.Rows   = (*Store)(nil)
 	_ gate.Between  = (*Store)(nil)
 )
 

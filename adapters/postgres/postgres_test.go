@@ -12,6 +12,7 @@ import (
 
 	"github.com/soundstage-dev/soundstage/adapters/postgres"
 	"github.com/soundstage-dev/soundstage/runtime/draft"
+	"github.com/soundstage-dev/soundstage/runtime/drawer"
 	"github.com/soundstage-dev/soundstage/runtime/ledger"
 	"github.com/soundstage-dev/soundstage/runtime/ledger/ledgertest"
 	"github.com/soundstage-dev/soundstage/runtime/question"
@@ -89,6 +90,7 @@ func TestDrafts(t *testing.T) {
 	server(t)
 	storetest.RunDrafts(t, func(t *testing.T) draft.Drafts { return fresh(t) })
 	storetest.RunQuestions(t, func(t *testing.T) question.Rows { return fresh(t) })
+	storetest.RunDrawers(t, func(t *testing.T) drawer.Rows { return fresh(t) })
 }
 
 func TestRows(t *testing.T) {

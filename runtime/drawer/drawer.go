@@ -9,6 +9,7 @@ package drawer
 import (
 	"context"
 	"encoding/json"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -64,7 +65,7 @@ type Rows interface {
 func Check(e Entry) error {
 	const op = "drawer.check"
 	switch {
-	case e.Drawer == "" || e.ID == "" || !utf8.ValidString(e.ID):
+	case e.Drawer == "" || e.ID == "" || !utf8.ValidString(e.ID) || strings.ContainsRune(e.ID, 0):
 		return fault.New(CodeEntry, op, "an entry of the drawer %q has the id %q", e.Drawer, e.ID).WithHint("give it a name")
 	case utf8.RuneCountInString(e.ID) > MaxID:
 		return fault.New(CodeEntry, op, "an id of the drawer %q has %d characters, the most is %d", e.Drawer, utf8.RuneCountInString(e.ID), MaxID).

@@ -99,6 +99,7 @@ func testBadEntries(t *testing.T, rows drawer.Rows) {
 		"no id":     func(e *drawer.Entry) { e.ID = "" },
 		"long id":   func(e *drawer.Entry) { e.ID = strings.Repeat("é", drawer.MaxID+1) },
 		"no UTF-8":  func(e *drawer.Entry) { e.ID = "\xff" },
+		"a NUL":     func(e *drawer.Entry) { e.ID = "a\x00" },
 		"no JSON":   func(e *drawer.Entry) { e.Doc = []byte("{") },
 		"too large": func(e *drawer.Entry) { e.Doc = []byte(`"` + strings.Repeat("x", drawer.MaxDoc) + `"`) },
 	}
