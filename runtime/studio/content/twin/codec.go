@@ -139,6 +139,8 @@ var (
 	TextMap  = Codec{Read: readTextMap, Write: same, Empty: `{}`}
 	Number   = Codec{Read: ReadNumber, Write: writeNumber}
 	Seconds  = Codec{Read: readSeconds, Write: writeSeconds}
+	// Sampler is Number where null, "the provider's default", is a value too.
+	Sampler = Codec{Read: readSampler, Write: writeNumber}
 )
 
 func same(val, _ *canon.Node) *canon.Node { return val }
@@ -186,8 +188,15 @@ func ReadNumber(n *canon.Node) (*canon.Node, string) {
 	return nil, "is not a number; it stays in the original file and is not used"
 }
 
+func readSampler(n *canon.Node) (*canon.Node, string) {
+	if n != nil && n.Kind() == canon.Null {
+		return canon.NewNull(), ""
+	}
+	return ReadNumber(n)
+}
+
 func writeNumber(v, old *canon.Node) *canon.Node {
-	if old.Kind() == canon.String {
+	if old.Kind() == canon.String && v.Kind() == canon.Number {
 		return canon.NewText(v.Raw())
 	}
 	return v
@@ -252,6 +261,18 @@ func writeBool(val, old *canon.Node) *canon.Node {
 		return canon.NewInt(0)
 	}
 	return val
+}
+
+// Flag is Bool for what is canonically absent where it is false.
+var Flag = Codec{
+	Read: func(n *canon.Node) (*canon.Node, string) {
+		v, problem := readBool(n)
+		if v.Raw() == "false" {
+			v = nil
+		}
+		return v, problem
+	},
+	Write: writeBool, Empty: `false`,
 }
 
 // Not is Bool, the other way round: "disable" for what is canonically enabled.

@@ -2,6 +2,7 @@ package twin
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 
 	"github.com/soundstage-dev/soundstage/harness/canon"
@@ -30,7 +31,9 @@ type objects struct {
 // An item is one item of a list, as it stands and as it is read.
 type item struct {
 	name     string // where the list is an object
+	wish     string // of a new item there: its id
 	raw, val *canon.Node
+	fresh    bool // it has no twin
 }
 
 // key is by what an item finds its twin.
@@ -47,7 +50,9 @@ func (o objects) items(n *canon.Node) (list []item, problems []string) {
 		list = append(list, item{raw: raw})
 	}
 	for name, raw := range n.Members() {
-		list = append(list, item{name: name, raw: raw})
+		if raw == n.Field(name) { // of doubled keys the last
+			list = append(list, item{name: name, raw: raw})
+		}
 	}
 	if len(list) > MaxItems {
 		problems = append(problems, fmt.Sprintf("has %d items; those beyond %d stay in the original file and are not used", len(list), MaxItems))
@@ -144,9 +149,9 @@ func (o objects) lay(val, old *canon.Node) (*canon.Node, []Loss) {
 		} else {
 			fresh, err := canon.ParseTree([]byte(o.fresh))
 			must(err)
-			put.raw = fresh
+			put.raw, put.wish, put.fresh = fresh, k, true
 		}
-		for _, l := range Lay(put.raw, o.without(now, put.raw), now) {
+		for _, l := range Lay(put.raw, o.without(now, put.raw, put.fresh), now) {
 			l.Path = "/" + strconv.Itoa(i) + l.Path
 			losses = append(losses, l)
 		}
@@ -158,7 +163,7 @@ func (o objects) lay(val, old *canon.Node) (*canon.Node, []Loss) {
 		}
 	}
 	if old.Kind() == canon.Object {
-		return members(puts), losses
+		return members(old, puts), losses
 	}
 	raws := make([]*canon.Node, len(puts))
 	for i, it := range puts {
@@ -167,33 +172,77 @@ func (o objects) lay(val, old *canon.Node) (*canon.Node, []Loss) {
 	return Refill(old, raws), losses
 }
 
-// members is an object of items; a new one is named by the next whole number.
-func members(list []item) *canon.Node {
-	next := 0
-	for _, it := range list {
-		if n, err := strconv.Atoi(it.name); err == nil && n >= next {
+// members is an object of items, over the one that they came from. A new item is named
+// by its id where that is a whole number and free, else by the next whole number.
+func members(old *canon.Node, list []item) *canon.Node {
+	next, taken := 0, map[string]bool{}
+	see := func(name string) {
+		taken[name] = true
+		if n, err := strconv.Atoi(name); err == nil && n >= next && n < math.MaxInt32 {
 			next = n + 1
 		}
 	}
-	out := canon.NewObject()
 	for _, it := range list {
-		if it.name == "" {
-			it.name = strconv.Itoa(next)
-			next++
+		if it.name != "" {
+			see(it.name)
 		}
+	}
+	for i, it := range list {
+		if it.name != "" {
+			continue
+		}
+		if n, err := strconv.Atoi(it.wish); err != nil || n < 0 || strconv.Itoa(n) != it.wish || taken[it.wish] {
+			it.wish = strconv.Itoa(next)
+		}
+		list[i].name = it.wish
+		see(it.wish)
+	}
+	out := old.Clone()
+	if !sameOrder(old, list) {
+		out = canon.NewObject()
+	}
+	for name := range old.Members() {
+		if !taken[name] {
+			_, err := out.Delete(canon.JoinPointer(name))
+			must(err)
+		}
+	}
+	for _, it := range list {
 		must(out.Set(canon.JoinPointer(it.name), it.raw))
 	}
 	return out
 }
 
+// sameOrder reports that those of the items which old has stand in its order, before
+// all others.
+func sameOrder(old *canon.Node, list []item) bool {
+	places, i := map[string]int{}, 0
+	for name := range old.Members() {
+		places[name] = i
+		i++
+	}
+	last := -1
+	for _, it := range list {
+		at, ok := places[it.name]
+		if !ok {
+			at = i
+		}
+		if at < last {
+			return false
+		}
+		last = at
+	}
+	return true
+}
+
 // without is the fields, but for an id that reading made up: the document has none.
-func (o objects) without(now, doc *canon.Node) []Field {
+func (o objects) without(now, doc *canon.Node, fresh bool) []Field {
 	if o.id == "" {
 		return o.fields
 	}
 	list := make([]Field, 0, len(o.fields))
 	for _, f := range o.fields {
-		if f.Path == o.id && f.Ptr != "" {
+		if f.Path == o.id && f.Ptr != "" && !fresh {
 			if val, _ := f.Codec.Read(doc.At(f.Ptr)); doc.At(f.Ptr) != nil && !canon.Equal(val, now.At(o.id)) {
 				continue // taken by another item, or not readable: as it was
 			}
@@ -204,4 +253,39 @@ func (o objects) without(now, doc *canon.Node) []Field {
 		list = append(list, f)
 	}
 	return list
+}
+
+// Object is one object with fields of its own. fresh is the smallest one, as JSON.
+func Object(fields []Field, fresh string) Codec {
+	lay := func(val, old *canon.Node) (*canon.Node, []Loss) {
+		doc := old.Clone()
+		if doc.Kind() != canon.Object {
+			made, err := canon.ParseTree([]byte(fresh))
+			must(err)
+			doc = made
+		}
+		losses := Lay(doc, fields, val)
+		return doc, losses
+	}
+	return Codec{
+		Read: func(n *canon.Node) (*canon.Node, string) {
+			switch n.Kind() {
+			case canon.Null:
+				return nil, ""
+			case canon.Object:
+			default:
+				return nil, fmt.Sprintf("is %s where an object belongs; it stays in the original file and is not used", n.Kind())
+			}
+			val, problems := Read(n, fields)
+			if val.Len() == 0 {
+				val = nil
+			}
+			return val, told(problems)
+		},
+		Write: func(val, old *canon.Node) *canon.Node {
+			put, _ := lay(val, old)
+			return put
+		},
+		Lay: lay, Empty: fresh,
+	}
 }

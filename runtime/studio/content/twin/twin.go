@@ -43,18 +43,32 @@ type Field struct {
 	Required bool   // the format demands the key: cleared means the codec's Empty
 	Foreign  string // why it is a loss where it stands at Ptr, for a key that few programs read; "" for none
 	Reason   string // why it is dropped, where Ptr is ""
+	Over     *Over  // a value of several keys; Ptr, Codec, Required and Foreign say nothing then
+}
+
+// An Over is a value that several keys of a document mean together.
+type Over struct {
+	// Read gives the canonical value, or nil, and what could not be taken as it stands.
+	Read func(doc *canon.Node) (val *canon.Node, problem string)
+	// Write changes doc so that Read gives val, which is nil where it was cleared. It is
+	// only called where val is not what Read gave. The paths of losses are seen from val.
+	Write func(doc, val *canon.Node) []Loss
 }
 
 // Read gives the canonical body of a document, and what could not be taken as it stands.
 func Read(doc *canon.Node, fields []Field) (body *canon.Node, problems []string) {
 	body = canon.NewObject()
 	for _, f := range fields {
-		if f.Ptr == "" {
-			continue
+		val, problem, at := (*canon.Node)(nil), "", f.Ptr
+		switch {
+		case f.Over != nil:
+			at = f.Path
+			val, problem = f.Over.Read(doc)
+		case f.Ptr != "":
+			val, problem = f.Codec.Read(doc.At(f.Ptr))
 		}
-		val, problem := f.Codec.Read(doc.At(f.Ptr))
 		if problem != "" {
-			problems = append(problems, fmt.Sprintf("%s: %s", f.Ptr, problem))
+			problems = append(problems, fmt.Sprintf("%s: %s", at, problem))
 		}
 		if val != nil {
 			must(body.Set(f.Path, val))
@@ -83,7 +97,21 @@ func (l *layer) lose(path string, val *canon.Node, verdict Verdict, why string) 
 	l.losses = append(l.losses, Loss{Path: path, Value: Clip(val), Verdict: verdict, Reason: why})
 }
 
+// add takes losses whose paths are seen from the value at path.
+func (l *layer) add(path string, losses []Loss) {
+	for _, loss := range losses {
+		loss.Path = path + loss.Path
+		l.losses = append(l.losses, loss)
+	}
+}
+
 func (l *layer) field(f Field, now, was *canon.Node) {
+	if f.Over != nil {
+		if !canon.Equal(now, was) {
+			l.add(f.Path, f.Over.Write(l.doc, now))
+		}
+		return
+	}
 	if f.Ptr == "" {
 		if now != nil {
 			l.lose(f.Path, now, Dropped, f.Reason)
@@ -97,10 +125,7 @@ func (l *layer) field(f Field, now, was *canon.Node) {
 	}
 	if now != nil && f.Codec.Lay != nil { // also where nothing changed: its items' losses count
 		put, losses := f.Codec.Lay(now, l.doc.At(f.Ptr))
-		for _, loss := range losses {
-			loss.Path = f.Path + loss.Path
-			l.losses = append(l.losses, loss)
-		}
+		l.add(f.Path, losses)
 		if !canon.Equal(now, was) {
 			l.set(f.Ptr, put)
 		}
