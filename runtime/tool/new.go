@@ -22,7 +22,8 @@ const (
 	maxDescription = 2_000
 )
 
-// isID says whether s is lower snake segments with dots between: studio.graveyard_bury.
+// isID says whether s is lower segments of words with dots between: studio.graveyard_bury,
+// character.behavior-scripts.manage.
 func isID(s string) bool {
 	segments := strings.Split(s, ".")
 	for i, part := range segments {
@@ -31,7 +32,7 @@ func isID(s string) bool {
 			first = part[0]
 		}
 		letter, digit := first >= 'a' && first <= 'z', first >= '0' && first <= '9'
-		if !letter && (!digit || i == 0) || strings.Trim(part, "abcdefghijklmnopqrstuvwxyz0123456789_") != "" {
+		if !letter && (!digit || i == 0) || strings.Trim(part, "abcdefghijklmnopqrstuvwxyz0123456789_-") != "" {
 			return false
 		}
 	}

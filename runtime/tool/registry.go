@@ -8,9 +8,9 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Fold makes the provider-safe name of an id: dots become underscores. Names that
+// Fold makes the provider-safe name of an id: dots and dashes become underscores. Names that
 // are folded already come back as they are.
-func Fold(id string) string { return strings.ReplaceAll(id, ".", "_") }
+func Fold(id string) string { return strings.NewReplacer(".", "_", "-", "_").Replace(id) }
 
 // A Registry is an immutable set of tools. It is safe for concurrent use.
 type Registry struct {
