@@ -99,6 +99,7 @@ func callTool() tool.Tool {
 func findTool(catalog func() []tool.Tool) tool.Tool {
 	return tool.New(tool.Spec{
 		ID: "capability.find", Title: "Find capabilities", Effect: tool.Read, Exposure: tool.Direct,
+		Inline:  result.MaxInlineRead, // the schema of the best tool is never behind a handle
 		Summary: "Find tools for a task: search by words, browse what there is, or describe one.",
 		Description: "Most editing tools are not listed until this reveals them. A search reveals up to five, describe one; they replace what was revealed before, " +
 			"and you get their input schemas. A query alone means search, an id alone describe, neither browse.",
