@@ -68,7 +68,16 @@ func (d Deps) base(ctx context.Context, call tool.Call, a action) (draft.Basis, 
 
 // create proposes a new piece with this body. An empty id is derived from its name.
 func create[B Body, In any](ctx context.Context, d Deps, call tool.Call, a action, in In, b B) (tool.Reply[preview.Drafted], error) {
+	return createNoted(ctx, d, call, a, in, b, func(*B, say) error { return nil })
+}
+
+// createNoted is create with a body that op fills, and what it warns of.
+func createNoted[B Body, In any](ctx context.Context, d Deps, call tool.Call, a action, in In, b B, op func(b *B, warn say) error) (tool.Reply[preview.Drafted], error) {
 	none := tool.Reply[preview.Drafted]{}
+	var warnings []string
+	if err := op(&b, func(format string, args ...any) { warnings = append(warnings, fmt.Sprintf(format, args...)) }); err != nil {
+		return none, err
+	}
 	body, err := Bytes(b)
 	if err != nil {
 		return none, err
@@ -81,7 +90,7 @@ func create[B Body, In any](ctx context.Context, d Deps, call tool.Call, a actio
 		return none, err
 	}
 	return compose[B](ctx, d, call, a, in, draft.Proposal{
-		Baseline: store.Piece{Ref: ref}, Create: true,
+		Baseline: store.Piece{Ref: ref}, Create: true, Op: draft.Op{Warnings: warnings},
 		Proposed: store.Piece{Ref: ref, Title: titleOf(b), Body: body},
 	})
 }
