@@ -301,6 +301,12 @@ func TestHTTPThatFails(t *testing.T) {
 		"wants to know who asks": {roundTrip(func(r *http.Request) (*http.Response, error) {
 			return answer(r, http.StatusUnauthorized, ""), nil
 		}), login.CodeLogin, 0},
+		"is new, and wants to know who asks": {roundTrip(func(r *http.Request) (*http.Response, error) {
+			if r.Header.Get("Mcp-Protocol-Version") == "" {
+				return answer(r, http.StatusBadRequest, `{"jsonrpc":"2.0","id":2,"error":{"code":-32020,"message":"no header"}}`), nil
+			}
+			return answer(r, http.StatusUnauthorized, ""), nil
+		}), login.CodeLogin, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -17,6 +17,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/soundstage-dev/soundstage/adapters/mcp/login"
 	"github.com/soundstage-dev/soundstage/harness/clock"
 	"github.com/soundstage-dev/soundstage/harness/fault"
 	"github.com/soundstage-dev/soundstage/harness/seam"
@@ -43,6 +44,7 @@ type stream struct {
 	asked    string // id of the handshake's request
 	revision string // that the server chose; "" before
 	failed   error
+	barred   error // it wants to know who asks
 }
 
 // The bounds of the stream.
@@ -185,6 +187,9 @@ func (s *stream) Write(ctx context.Context, b []byte) error {
 		s.asked = string(head.ID)
 		s.mu.Unlock()
 	}
+	if err := s.stranger(req); err != nil {
+		return err
+	}
 	if err := s.conn.Write(ctx, m); err != nil {
 		return s.answered(req, err)
 	}
@@ -196,12 +201,29 @@ func (s *stream) Write(ctx context.Context, b []byte) error {
 	return nil
 }
 
+// stranger is why no other greeting is tried where the first was not let in: a server of
+// the newest revision would say of the older one that it is none.
+func (s *stream) stranger(req *jsonrpc.Request) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if req == nil || req.Method != "initialize" {
+		return nil
+	}
+	return s.barred
+}
+
 // rejected is the code of the SDK's own error for what it could not send.
 const rejected = -32005
 
 // answered hands on an answer that came with a status of HTTP that is an error, which
 // the SDK makes an error of sending. Else it gives err.
 func (s *stream) answered(req *jsonrpc.Request, err error) error {
+	if f := new(fault.Error); errors.As(err, &f) && f.Code == login.CodeLogin {
+		s.mu.Lock()
+		s.barred = err
+		s.mu.Unlock()
+		return err
+	}
 	wire := new(jsonrpc.Error)
 	if req == nil || !req.IsCall() || !errors.As(err, &wire) || wire.Code == rejected {
 		return err

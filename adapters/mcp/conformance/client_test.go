@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"strings"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -24,6 +25,7 @@ type wish struct {
 // suite watches the server's side: a call that its server refuses is no failure of ours.
 func runClient(ctx context.Context, scenario, config, url string) error {
 	var given struct {
+		client
 		ToolCalls []wish `json:"toolCalls"`
 	}
 	if config != "" {
@@ -32,7 +34,8 @@ func runClient(ctx context.Context, scenario, config, url string) error {
 		}
 	}
 	do, ok := journeys[scenario]
-	if !ok {
+	login := strings.HasPrefix(scenario, "auth/")
+	if !ok && !login {
 		return fault.New(fault.NotFound, "conformance", "scenario %q is none that our client has", scenario)
 	}
 	s, err := seam.Open(seam.Options{Mode: seam.Live, Transport: &http.Transport{}, Clock: clock.Real{}, AllowLive: true})
@@ -40,6 +43,9 @@ func runClient(ctx context.Context, scenario, config, url string) error {
 		return err
 	}
 	defer s.Close() //nolint:errcheck // nothing is recorded
+	if login {
+		return signIn(ctx, s, scenario, given.client, url)
+	}
 	o := &sdk.ClientOptions{ElicitationHandler: accept(scenario)}
 	if o.ElicitationHandler != nil {
 		o.Capabilities = &sdk.ClientCapabilities{Elicitation: &sdk.ElicitationCapabilities{Form: &sdk.FormElicitationCapabilities{}}}
