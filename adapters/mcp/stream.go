@@ -64,7 +64,7 @@ func dialStream(ctx context.Context, t sdk.StreamableClientTransport, c clock.Cl
 	client := *t.HTTPClient
 	base, signsIn := client.Transport, t.OAuthHandler != nil
 	client.Transport = roundTripper(func(r *http.Request) (*http.Response, error) {
-		res, err := base.RoundTrip(s.dressed(r))
+		res, err := s.while(base, s.dressed(r))
 		if err != nil || signsIn {
 			return res, err
 		}
@@ -79,6 +79,33 @@ func dialStream(ctx context.Context, t sdk.StreamableClientTransport, c clock.Cl
 	s.serverEnd = serverEnd{conn}
 	go s.pump()
 	return s, nil
+}
+
+// while does a request that ends with the stream, whatever the SDK gave it for a
+// context: a server that hangs must not keep us.
+func (s *stream) while(base http.RoundTripper, r *http.Request) (*http.Response, error) {
+	ctx, cancel := context.WithCancel(r.Context())
+	stop := context.AfterFunc(s.ctx, cancel)
+	end := func() { stop(); cancel() }
+	res, err := base.RoundTrip(r.WithContext(ctx))
+	if err != nil {
+		end()
+		return nil, err
+	}
+	res.Body = closing{res.Body, end}
+	return res, nil
+}
+
+// closing is a body with what is done when it is closed.
+type closing struct {
+	io.ReadCloser
+	end func()
+}
+
+// Close implements io.Closer.
+func (c closing) Close() error {
+	defer c.end()
+	return c.ReadCloser.Close()
 }
 
 // dressed is a request with the revision.
@@ -255,6 +282,11 @@ func (s *stream) await(ctx context.Context, opened <-chan struct{}) {
 // Close implements seam.MCPConn.
 func (s *stream) Close() error {
 	s.end(io.EOF)
+	go func() {
+		if s.clock.Sleep(s.ctx, closeTime) == nil {
+			s.cancel()
+		}
+	}()
 	err := s.conn.Close() // it tells the server, so it comes before cancel
 	s.cancel()
 	return err

@@ -352,8 +352,8 @@ func (c *mcpConn) cancelled(m *message) {
 		}
 	}
 	delete(c.scripts, id)
-	c.mu.Unlock()
 	if r != nil {
-		r.finish("cancelled")
+		r.finish("cancelled") // under the lock: whoever closes the connection waits for it
 	}
+	c.mu.Unlock()
 }

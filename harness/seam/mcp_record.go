@@ -59,18 +59,17 @@ func (c *mcpConn) unsent(ctx context.Context, r *mcpRecording) {
 		return
 	}
 	c.mu.Lock()
+	defer c.mu.Unlock()
 	i := slices.Index(c.open, r)
-	if i >= 0 {
-		c.open = slices.Delete(c.open, i, i+1)
+	if i < 0 {
+		return // it was handed in meanwhile
 	}
-	c.mu.Unlock()
-	switch {
-	case i < 0: // it was handed in meanwhile
-	case ctx.Err() != nil:
-		r.finish("cancelled")
-	default:
-		r.finish("cut")
+	c.open = slices.Delete(c.open, i, i+1)
+	if ctx.Err() != nil {
+		r.finish("cancelled") // under the lock: whoever closes the connection waits for it
+		return
 	}
+	r.finish("cut")
 }
 
 // add appends a line to the transcript.
