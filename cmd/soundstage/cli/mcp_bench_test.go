@@ -95,8 +95,8 @@ func (p *peer) calls(n, atOnce int) time.Duration {
 	return time.Since(began)
 }
 
-// bareServer is the handler of studio.read on a server of the SDK with nothing in between.
-func bareServer(tb testing.TB, h *house) *peer {
+// bareTool is the handler of studio.read on a server of the SDK with nothing in between.
+func bareTool(tb testing.TB, h *house) *sdk.Server {
 	t, ok := h.registry.Get("studio.read")
 	if !ok {
 		tb.Fatal("there is no studio.read")
@@ -109,60 +109,82 @@ func bareServer(tb testing.TB, h *house) *peer {
 		}
 		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: res.Text}}, StructuredContent: json.RawMessage(res.Structured)}, nil
 	})
+	return server
+}
+
+func bareServer(tb testing.TB, h *house) *peer {
+	server := bareTool(tb, h)
 	return serveOn(tb, func(ctx context.Context, in, out *os.File) error {
 		return server.Run(ctx, &sdk.IOTransport{Reader: in, Writer: out})
 	})
 }
 
+func ourOptions(h *house) mcp.Options {
+	return mcp.Options{
+		Registry: h.registry, Gate: h.gate(h.registry, "guarded"), Table: h.table, Clock: h.clock, Name: "soundstage", Version: "1",
+		Elsewhere: elsewhere, Resources: h.resources(h.registry), Results: h.results,
+	}
+}
+
 // ourServer is the program's server: gate, trace and all.
 func ourServer(tb testing.TB, h *house) *peer {
 	log := &lateLog{house: h, id: h.clock.ID("s"), opened: trace.SessionOpened{Skin: "mcp", Mode: "live", Gate: "guarded", Origin: "user"}}
-	factory := mcp.NewFactory(mcp.Options{
-		Registry: h.registry, Gate: h.gate(h.registry, "guarded"), Table: h.table, Clock: h.clock, Name: "soundstage", Version: "1",
-		Elsewhere: elsewhere, Resources: h.resources(h.registry), Results: h.results,
-	})
-	server := factory.Open(mcp.Session{ID: log.id, Recorder: log})
+	server := mcp.NewFactory(ourOptions(h)).Open(mcp.Session{ID: log.id, Recorder: log})
 	return serveOn(tb, func(ctx context.Context, in, out *os.File) error {
 		return firstOf(server.Serve(ctx, in, out), log.close())
 	})
 }
 
-// BenchmarkRead is a read tool over the program's server beside the same handler on a
-// bare server of the SDK. They take turns, so that a busy machine is busy for both; what
-// is compared is the median of each.
-//
-//	go test ./cmd/soundstage/cli -run '^$' -bench Read
-func BenchmarkRead(b *testing.B) {
-	w := journey(b)
-	h, err := (&app{doors: Doors{Env: w.env, Dir: w.dir, Clock: w.clock}}).open(b.Context())
+// readHouse is a studio with the piece that is read.
+func readHouse(tb testing.TB) *house {
+	w := newWorld(tb)
+	w.write("ada.json", ada)
+	w.must("", "init", ".")
+	w.must("", "import", "ada.json")
+	h, err := (&app{doors: Doors{Env: w.env, Dir: w.dir, Clock: w.clock}}).open(tb.Context())
 	if err != nil {
-		b.Fatal(err)
+		tb.Fatal(err)
 	}
-	defer h.close()
+	tb.Cleanup(h.close)
+	return h
+}
+
+// inTurns lets two servers take turns of 100 calls, so that a busy machine is busy for
+// both, and reports the median of each.
+func inTurns(b *testing.B, atOnce int, bare, ours func(n, atOnce int) time.Duration) {
 	const batch = 100
+	sides := []func(n, atOnce int) time.Duration{bare, ours}
+	took := [2][]time.Duration{}
+	for _, calls := range sides {
+		calls(batch, atOnce) // warm
+	}
+	for n := 0; b.Loop(); n++ {
+		for i := range sides {
+			side := (i + n) % 2
+			took[side] = append(took[side], sides[side](batch, atOnce)/batch)
+		}
+	}
+	for i := range took {
+		slices.Sort(took[i])
+	}
+	bareMedian, oursMedian := took[0][len(took[0])/2], took[1][len(took[1])/2]
+	b.ReportMetric(float64(bareMedian.Nanoseconds())/1000, "bare-µs")
+	b.ReportMetric(float64(oursMedian.Nanoseconds())/1000, "ours-µs")
+	b.ReportMetric(float64(oursMedian)/float64(bareMedian), "ratio")
+}
+
+// BenchmarkRead is a read tool over the program's server beside the same handler on a
+// bare server of the SDK.
+//
+//	go test ./cmd/soundstage/cli -run '^$' -bench '^BenchmarkRead$'
+func BenchmarkRead(b *testing.B) {
+	h := readHouse(b)
 	for _, atOnce := range []int{1, 8} {
 		b.Run(fmt.Sprintf("callers=%d", atOnce), func(b *testing.B) {
-			peers := []*peer{bareServer(b, h), ourServer(b, h)}
-			took := [2][]time.Duration{}
-			for _, p := range peers {
-				p.calls(batch, atOnce) // warm
-			}
-			for n := 0; b.Loop(); n++ {
-				for i := range peers {
-					side := (i + n) % 2
-					took[side] = append(took[side], peers[side].calls(batch, atOnce)/batch)
-				}
-			}
-			for i := range took {
-				slices.Sort(took[i])
-			}
-			bareMedian, oursMedian := took[0][len(took[0])/2], took[1][len(took[1])/2]
-			b.ReportMetric(float64(bareMedian.Nanoseconds())/1000, "bare-µs")
-			b.ReportMetric(float64(oursMedian.Nanoseconds())/1000, "ours-µs")
-			b.ReportMetric(float64(oursMedian)/float64(bareMedian), "ratio")
-			for _, p := range peers {
-				p.end()
-			}
+			bare, ours := bareServer(b, h), ourServer(b, h)
+			inTurns(b, atOnce, bare.calls, ours.calls)
+			bare.end()
+			ours.end()
 		})
 	}
 }

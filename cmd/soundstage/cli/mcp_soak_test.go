@@ -20,19 +20,17 @@ const maxGrown = 16 << 20
 //
 //	go test ./cmd/soundstage/cli -run Soak -soak 10000
 func TestSoak(t *testing.T) {
-	w := newWorld(t)
-	w.write("ada.json", ada)
-	w.must("", "init", ".")
-	w.must("", "import", "ada.json")
-	h, err := (&app{doors: Doors{Env: w.env, Dir: w.dir, Clock: w.clock}}).open(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer h.close()
-	p := ourServer(t, h)
-	p.calls(200, 8) // what is made once, is made
+	p := ourServer(t, readHouse(t))
+	soakCalls(t, func(n int) { p.calls(n, 8) })
+	p.end()
+}
+
+// soakCalls compares what the process has before and after many calls.
+func soakCalls(t *testing.T, calls func(n int)) {
+	t.Helper()
+	calls(200) // what is made once, is made
 	rss, running := resident(t)
-	p.calls(*soak, 8)
+	calls(*soak)
 	after, left := resident(t)
 	t.Logf("%d calls: %d KB and %d goroutines before, %d KB and %d after", *soak, rss>>10, running, after>>10, left)
 	if after-rss > maxGrown {
@@ -41,7 +39,6 @@ func TestSoak(t *testing.T) {
 	if left > running+2 {
 		t.Errorf("%d goroutines are left of %d calls", left-running, *soak)
 	}
-	p.end()
 }
 
 // resident is what the process has in memory, once what it can do without is given
