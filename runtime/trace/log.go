@@ -44,8 +44,9 @@ type Options struct {
 // owner at a time, in all processes. It is safe for concurrent use. Make one with
 // Open.
 type Log struct {
-	opt  Options
-	path string
+	opt   Options
+	path  string
+	quick bool // namesStay
 
 	mu     sync.Mutex
 	f      *os.File
@@ -72,7 +73,7 @@ func Open(path string, opt Options) (*Log, error) {
 		return nil, fault.Wrap(err, CodeMissing, op, "open the trace %q", path).
 			WithHint("check that its folder is there and may be written")
 	}
-	l := &Log{opt: opt, path: path, f: f}
+	l := &Log{opt: opt, path: path, quick: namesStay(opt.Mask), f: f}
 	if err := l.take(); err != nil {
 		_ = l.release() // the first error says more
 		return nil, err
@@ -152,7 +153,7 @@ func (l *Log) Record(ctx context.Context, turn int, p Payload) (Event, error) {
 	// What happened is written down also when the caller is gone: a cancelled turn
 	// has an end too. ctx is for backends that can wait.
 	_ = ctx
-	data, err := encode(p, l.opt.Mask)
+	data, err := l.encode(p)
 	if err != nil {
 		return Event{}, fault.Wrap(err, fault.Internal, op, "encode %q", p.EventType())
 	}
@@ -286,11 +287,13 @@ func appendText(b []byte, s string) ([]byte, error) {
 const timeFormat = "2006-01-02T15:04:05.000Z"
 
 // encode is the canonical JSON of p, masked.
-func encode(p Payload, mask func([]byte) []byte) ([]byte, error) {
-	if data, ok := quick(p, mask); ok {
-		return data, nil
+func (l *Log) encode(p Payload) ([]byte, error) {
+	if l.quick {
+		if data, ok := quick(p, l.opt.Mask); ok {
+			return data, nil
+		}
 	}
-	return encodeAny(p, mask)
+	return encodeAny(p, l.opt.Mask)
 }
 
 func encodeAny(p Payload, mask func([]byte) []byte) ([]byte, error) {

@@ -3,6 +3,7 @@ package trace
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"testing"
 
 	"github.com/soundstage-dev/soundstage/harness/redact"
@@ -52,8 +53,9 @@ func FuzzQuick(f *testing.F) {
 			finished.Images = []model.Blob{}
 		}
 		for name, mask := range masks() {
+			l := &Log{opt: Options{Mask: mask}, quick: namesStay(mask)}
 			for _, p := range []Payload{called, finished} {
-				got, err := encode(p, mask)
+				got, err := l.encode(p)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -71,6 +73,28 @@ func FuzzQuick(f *testing.F) {
 			t.Errorf("text %s, %v, want %s, %v", line, err, want, werr)
 		}
 	})
+}
+
+// A mask that changes a name leaves nothing to the short way, and no name is written that
+// was not asked about.
+func TestQuickNames(t *testing.T) {
+	for name, mask := range masks() {
+		if stay := namesStay(mask); stay == (name == "a name") {
+			t.Errorf("mask %s: names stay %v", name, stay)
+		}
+	}
+	for _, p := range []Payload{ToolCalled{Index: 1, Round: 1}, ToolFinished{Code: "c", Handle: "h", NotRun: true}} {
+		data, ok := quick(p, nil)
+		var fields map[string]any
+		if err := json.Unmarshal(data, &fields); err != nil || !ok {
+			t.Fatalf("%s, %v", data, err)
+		}
+		for name := range fields {
+			if !slices.Contains(quickNames, name) {
+				t.Errorf("%s has %q, which no mask was asked about", p.EventType(), name)
+			}
+		}
+	}
 }
 
 // The short way is taken, or it would be in nobody's way.
