@@ -54,8 +54,11 @@ func (s *Store) try(ctx context.Context, pool *pgxpool.Pool, op string, f func(t
 		return err
 	}
 	defer c.Release() // ends the connection where the transaction is still open
-	// The number of the transaction tells later whether it happened.
-	begun, err := c.Conn().PgConn().Exec(ctx, "BEGIN ISOLATION LEVEL SERIALIZABLE; SELECT pg_current_xact_id()").ReadAll()
+	// The server remembers what a transaction read, to see who came between: by row where
+	// it used an index, else the whole table, and then every write of others counts. (What is
+	// never cheap without would be compiled first: that takes longer than the query.) The
+	// number of the transaction tells later whether it happened.
+	begun, err := c.Conn().PgConn().Exec(ctx, "BEGIN ISOLATION LEVEL SERIALIZABLE; SET LOCAL enable_seqscan = off; SET LOCAL jit = off; SELECT pg_current_xact_id()").ReadAll()
 	if err != nil {
 		return err
 	}

@@ -10,9 +10,9 @@ import (
 )
 
 // holdForever is a process that has the lock and never gives it back.
-func holdForever(t *testing.T, path string, say func(format string, args ...any)) {
+func holdForever(t *testing.T, path string, say func(line string)) {
 	if _, err := open(t, path).Lock(t.Context(), "piece:character/ada"); err != nil {
-		say("error %v", err)
+		say("error " + err.Error())
 	}
 	say("held")
 	select {}
@@ -22,9 +22,9 @@ func holdForever(t *testing.T, path string, say func(format string, args ...any)
 // gives it back.
 func TestALockHoldsBetweenProcesses(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "store.db")
-	cmd, out, _ := start(t, "hold", path)
-	for out.Scan() && out.Text() != "> held" {
-		t.Log(out.Text())
+	p := start(t, "hold", path)
+	for line, ok := p.Next(); ok && line != "held"; line, ok = p.Next() {
+		t.Log(line)
 	}
 	st := open(t, path)
 	gone, cancel := context.WithCancel(t.Context())
@@ -38,10 +38,10 @@ func TestALockHoldsBetweenProcesses(t *testing.T) {
 	}
 	free()
 	free() // a second time does nothing
-	if err := cmd.Process.Kill(); err != nil {
+	if err := p.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	_ = cmd.Wait() // a killed process's status is an error
+	_ = p.Wait() // a killed process's status is an error
 	unlock, err := st.Lock(t.Context(), "piece:character/ada")
 	if err != nil {
 		t.Fatalf("after the holder was killed: %v", err)
