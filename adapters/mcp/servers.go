@@ -192,7 +192,7 @@ func (s *Servers) ready(ctx context.Context, l *peer, e server.Entry) (*peer, er
 		err = u.Err // the address may hold a secret
 	}
 	if ctx.Err() == nil && fault.CodeOf(err) != CodeServerStart {
-		err = fault.Wrap(err, code, "mcp.servers", "%s of server %q", what, e.Name).WithHint("look at it: soundstage server test %s", e.Name)
+		err = fault.Wrap(l.why(err), code, "mcp.servers", "%s of server %q", what, e.Name).WithHint("look at it: soundstage server test %s", e.Name)
 	}
 	return l, err
 }

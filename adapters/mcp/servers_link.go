@@ -40,9 +40,11 @@ type peer struct {
 	conn    seam.MCPConn // the client's end of the door
 	session *sdk.ClientSession
 	lost    error // it ended: nothing is sent any more
-	closed  bool
-	raw     map[string]rawTool // what the last listing said, as it came
-	tools   []*sdk.Tool
+	// unstarted is why its program did not start.
+	unstarted error
+	closed    bool
+	raw       map[string]rawTool // what the last listing said, as it came
+	tools     []*sdk.Tool
 }
 
 // A rawTool is what must reach a model as it came.
@@ -129,6 +131,9 @@ func (d *doorway) way() (seam.Dial, error) {
 		return func(ctx context.Context) (seam.MCPConn, error) {
 			p, err := d.o.Start(ctx, e, &d.l.stderr)
 			if err != nil {
+				d.l.mu.Lock()
+				defer d.l.mu.Unlock()
+				d.l.unstarted = err
 				return nil, err
 			}
 			return &piped{rwc: p, in: bufio.NewReaderSize(p, 64<<10)}, nil

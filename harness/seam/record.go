@@ -309,6 +309,10 @@ func (r *recorder) close() error {
 	if halted != nil {
 		return errors.Join(halted, r.writer.Abandon())
 	}
+	if r.fill == nil && r.writer.Len() == 0 && !r.s.o.KeepEmpty { // a cassette without an episode answers nothing, and is in the way
+		r.s.empty.Store(true)
+		return r.writer.Abandon()
+	}
 	if err := r.writer.CommitPriced(r.s.prices.encode()); err != nil {
 		return errors.Join(err, r.writer.Abandon())
 	}

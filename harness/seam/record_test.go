@@ -455,3 +455,30 @@ func TestWorkFolderMovesBetweenRecordAndReplay(t *testing.T) {
 		t.Errorf("chunks %q", got)
 	}
 }
+
+// A recording into which nothing came writes nothing: an empty cassette would answer
+// nothing, and refuse the next recording. What is there to be replaced stays.
+func TestNothingRecordedIsNothingWritten(t *testing.T) {
+	o := options(t, seam.Record, echo)
+	o.KeepEmpty = false
+	s := open(t, o)
+	if s.Empty() {
+		t.Error("it is not over yet")
+	}
+	closeSeam(t, s)
+	if left, err := filepath.Glob(filepath.Join(filepath.Dir(o.Cassette), "*")); err != nil || len(left) > 0 || !s.Empty() {
+		t.Errorf("%q were written, %v; empty: %v", left, err, s.Empty())
+	}
+	s = open(t, o) // nothing is in its way
+	post(t, s, t.Context(), messagesURL, ask("a"))
+	closeSeam(t, s)
+	if s.Empty() || len(episodes(t, o.Cassette)) != 1 {
+		t.Error("the second one was not written")
+	}
+	o.Replace = true
+	s = open(t, o)
+	closeSeam(t, s)
+	if !s.Empty() || len(episodes(t, o.Cassette)) != 1 {
+		t.Error("nothing replaced something")
+	}
+}

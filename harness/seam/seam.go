@@ -71,6 +71,7 @@ type Options struct {
 	Retries    int             // how often such an answer is asked for again; 0: 4 times, less: never
 	Replace    bool            // an existing cassette is replaced on Close
 	Continue   bool            // answer from the journal that a crash left, as far as it goes
+	KeepEmpty  bool            // record: write a cassette also where nothing was recorded
 	KeepOnly   bool            // with Continue: go on behind the journal, and answer nothing from it
 	DryRun     bool            // send nothing and write nothing; Sent says what would be sent
 
@@ -105,6 +106,7 @@ type Seam struct {
 	calls  callLog
 	sent   sentLog
 	prices priceList
+	empty  atomic.Bool // nothing was recorded, and nothing written
 
 	mu     sync.Mutex // guards what follows; not taken on a hit
 	err    error

@@ -48,6 +48,10 @@ func (l *sentLog) place(lines []int) {
 	}
 }
 
+// Empty says of a recording that was closed that it holds nothing: no cassette was
+// written then.
+func (s *Seam) Empty() bool { return s.empty.Load() }
+
 // Sent are the requests that left the process while recording, or that would in a dry
 // run, in order of their start. It is complete once the Seam is closed.
 func (s *Seam) Sent() []Sent {

@@ -293,7 +293,7 @@ func mine(op, caller string, d Draft) error {
 	switch {
 	case d.Owner != caller:
 		return fault.New(CodeNotOwner, op, "the draft %q belongs to session %q, not %q", d.ID, d.Owner, caller).
-			WithHint("ask a person to hand it over")
+			WithHint("compose a draft of your own; or a person decides on this one: soundstage tool call change.apply '{\"draft\":%q}', or change.discard", d.ID)
 	case !d.State.Pending():
 		return closed(op, d)
 	}

@@ -152,12 +152,25 @@ func (l *List) add(m member) {
 	l.members = append(l.members, m)
 }
 
+// plain is the value of a member, for a message; "" of one that may hold a secret.
+func plain(raw jsontext.Value, pointer string) string {
+	var all map[string]jsontext.Value
+	if json.Unmarshal(raw, &all) != nil {
+		return ""
+	}
+	switch name := strings.TrimPrefix(pointer, "/"); name {
+	case "type", "scope", "enabled", "timeout", "cwd":
+		return ": " + clip(string(all[name]))
+	}
+	return ""
+}
+
 func decode(name string, raw jsontext.Value) (Entry, error) {
 	var j entryJSON
 	if err := json.Unmarshal(raw, &j, json.RejectUnknownMembers(true)); err != nil {
 		why := "it is no object of the members that an entry has"
 		if e, ok := errors.AsType[*json.SemanticError](err); ok && e.JSONPointer != "" {
-			why = "member " + strings.TrimPrefix(string(e.JSONPointer), "/") + " is unknown, or not what it should be"
+			why = "member " + strings.TrimPrefix(string(e.JSONPointer), "/") + " is unknown, or not what it should be" + plain(raw, string(e.JSONPointer))
 		}
 		return Entry{}, fault.New(CodeEntry, "server.parse", "server %q: %s", clip(name), why).
 			WithHint("the members are command, args, env, cwd, or url, headers, oauth; and type, scope, enabled, timeout")

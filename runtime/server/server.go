@@ -128,9 +128,11 @@ func (e Entry) Check() error {
 	}
 	switch {
 	case !isName(e.Name):
-		return bad("a name is 1 to %d of a to z, 0 to 9, - and _, and begins with a letter", maxName)
-	case (e.Command == "") == (e.URL == ""):
-		return bad("it has either a command or a url")
+		return bad("the name %q is not 1 to %d of a to z, 0 to 9, - and _ that begin with a letter", clip(e.Name), maxName)
+	case e.Command == "" && e.URL == "":
+		return bad("it has either a command or a url, and here is none")
+	case e.Command != "" && e.URL != "":
+		return bad("it has either a command or a url, and here are %q and %q", clip(e.Command), address(e.URL))
 	case e.Scope != Everywhere && e.Scope != "" && !filepath.IsAbs(e.Scope):
 		return bad("scope %q is neither %q nor the absolute folder of a studio", clip(e.Scope), Everywhere)
 	case e.Timeout < 0 || e.Timeout > MaxTimeout || e.Timeout%time.Second != 0:
@@ -151,7 +153,7 @@ func (e Entry) checkCommand(bad func(string, ...any) error) error {
 	case e.Dir != "" && !filepath.IsAbs(e.Dir):
 		return bad("cwd %q is not absolute", clip(e.Dir))
 	case len(e.Args) > maxArgs || len(e.Env) > maxArgs:
-		return bad("it has more than %d arguments or variables", maxArgs)
+		return bad("it has %d arguments and %d variables, and %d of each is the most", len(e.Args), len(e.Env), maxArgs)
 	}
 	for _, a := range append([]string{e.Command, e.Dir}, e.Args...) {
 		if len(a) > maxText || strings.ContainsRune(a, 0) {
@@ -170,16 +172,16 @@ func (e Entry) checkURL(bad func(string, ...any) error) error {
 	u, err := url.Parse(e.URL)
 	switch {
 	case len(e.Args) > 0 || len(e.Env) > 0 || e.Dir != "":
-		return bad("args, env and cwd are for a command")
+		return bad("args, env and cwd are for a command, and it has the url %q", address(e.URL))
 	case err != nil || u.Host == "" || (u.Scheme != "https" && u.Scheme != "http") || u.Fragment != "" || len(e.URL) > maxText:
-		return bad("url is no address of http or https")
+		return bad("url %q is no address of http or https of at most %d bytes", address(e.URL), maxText)
 	case u.User != nil:
-		return bad("url holds a name or a password; use headers")
+		return bad("url %q holds a name or a password; use headers", address(e.URL))
 	case u.Scheme == "http" && !loopback(u.Hostname()):
-		return bad("url is http, and leaves this machine; use https")
+		return bad("url %q is http, and leaves this machine; use https", address(e.URL))
 	}
 	if len(e.Headers) > maxArgs {
-		return bad("it has more than %d headers", maxArgs)
+		return bad("it has %d headers, and %d is the most", len(e.Headers), maxArgs)
 	}
 	for _, name := range e.HeaderNames() {
 		v := e.Headers[name]
@@ -191,6 +193,26 @@ func (e Entry) checkURL(bad func(string, ...any) error) error {
 		return bad("%s", why)
 	}
 	return nil
+}
+
+// address is an address for people to read: what may be a password or a key is left out.
+func address(text string) string {
+	where, _, more := strings.Cut(text, "?")
+	where, _, _ = strings.Cut(where, "#")
+	scheme, rest, ok := strings.Cut(where, "://")
+	if !ok {
+		scheme, rest = "", where
+	}
+	if i := strings.LastIndexByte(rest, '@'); i >= 0 {
+		rest = "…@" + rest[i+1:]
+	}
+	if more {
+		rest += "?…"
+	}
+	if ok {
+		rest = scheme + "://" + rest
+	}
+	return clip(rest)
 }
 
 func loopback(host string) bool {

@@ -49,6 +49,8 @@ func TestEntries(t *testing.T) {
 		`{"command":"a","timeout":601}`:                                "timeout",
 		`{"command":"a","type":"http"}`:                                "does not fit",
 		`{"command":"a\u0000"}`:                                        "zero byte",
+		`{"command":"a","timeout":"soon"}`:                             `not what it should be: "soon"`,
+		`{"url":"ftp://u:p@a.example/x?key=secret"}`:                   `"ftp://…@a.example/x?…" is no address`,
 		`{"url":"ftp://a.example"}`:                                    "no address",
 		`{"url":"http://a.example"}`:                                   "leaves this machine",
 		`{"url":"https://me:pw@a.example"}`:                            "a name or a password",

@@ -101,12 +101,12 @@ func (a *app) serve(ctx context.Context, f mcpFlags) error {
 	}
 	if f.http.on {
 		err := a.serveHTTP(ctx, h, factory, opened, f)
-		return firstOf(err, door.close())
+		return firstOf(err, door.close(a))
 	}
 	log := &lateLog{house: h, id: id, opened: opened}
 	server := factory.Open(mcp.Session{ID: id, Recorder: log, Record: door.mcp(), FullBelt: f.belt == beltFull})
 	err = server.Serve(ctx, a.doors.Stdin, a.doors.Stdout)
-	return firstOf(err, log.close(), door.close())
+	return firstOf(err, log.close(), door.close(a))
 }
 
 // elsewhere is the command with which a person does what nobody could be asked about.

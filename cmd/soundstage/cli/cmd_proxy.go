@@ -97,7 +97,7 @@ func (a *app) proxy(ctx context.Context, f proxyFlags) error {
 	if err != nil {
 		return err
 	}
-	token, err := a.token(f.tokenEnv)
+	token, err := a.token("proxy.token", f.tokenEnv)
 	if err != nil {
 		return err
 	}
@@ -147,13 +147,11 @@ func (a *app) proxyDone(s *seam.Seam, owned bool, out proxyEvent, f proxyFlags, 
 	for _, i := range s.Unused() {
 		out.Unused = append(out.Unused, i+1)
 	}
+	a.warnEmpty(s)
 	unused := len(out.Unused) > 0 && !f.allowUnused && s.Mode() == seam.Replay
 	if a.json || err == nil && !unused {
 		if perr := a.print(out, func(w io.Writer) {
 			fmt.Fprintf(w, "# %s, %d missed\n", count(out.Calls, "request"), out.Misses)
-			if s.Mode() == seam.Record && out.Calls == 0 { // the next recording would be refused
-				fmt.Fprintf(w, "# nothing was recorded: remove the empty cassette %s before you record again\n", f.cassette)
-			}
 		}); err == nil {
 			err = perr
 		}
@@ -211,14 +209,14 @@ func proxyKey(s *seam.Seam, tokenEnv string) string {
 }
 
 // token is the value of a variable that must be there.
-func (a *app) token(name string) (string, error) {
+func (a *app) token(op, name string) (string, error) {
 	if name == "" {
 		return "", nil
 	}
 	if v := a.doors.Env[name]; v != "" {
 		return v, nil
 	}
-	return "", fault.New(fault.Invalid, "proxy.token", "the variable %q is not set", name).
+	return "", fault.New(fault.Invalid, op, "the variable %q is not set", name).
 		WithHint("set it to a long random text, and give it to the client as its key")
 }
 

@@ -103,7 +103,10 @@ func (a *app) run(ctx context.Context, text string, f runFlags) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = closeSeam(door, owned, err) }()
+	defer func() {
+		err = closeSeam(door, owned, err)
+		a.warnEmpty(door)
+	}()
 	if err := s.begin(ctx, h, door, f); err != nil {
 		return err
 	}

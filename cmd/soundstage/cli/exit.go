@@ -31,7 +31,7 @@ const exitHelp = `Exit status:
   5    a person, a policy or the trust table said no, or nobody was there
   6    the cassette has no answer, is missing or is damaged
   7    a budget is used up, or a model has no price under a cap
-  8    the model's provider failed
+  8    the model's provider failed, or its key is not set
   9    the agent loop stopped the turn
   130  cancelled
 `

@@ -48,6 +48,19 @@ func (f *httpFlags) register(set *pflag.FlagSet) {
 	set.IntVar(&f.rate, "rate", 1000, "with --http: how many requests a second may come")
 }
 
+// reached is the address that a client is given: where the server listens on all of them,
+// a name that it answers to.
+func (f *httpFlags) reached(at net.Addr) string {
+	host, port, err := net.SplitHostPort(at.String())
+	if ip := net.ParseIP(host); err != nil || ip == nil || !ip.IsUnspecified() {
+		return at.String()
+	}
+	if len(f.hosts) > 0 {
+		return net.JoinHostPort(f.hosts[0], port)
+	}
+	return net.JoinHostPort("localhost", port)
+}
+
 // check finds what cannot be together.
 func (f *httpFlags) check(set *pflag.FlagSet) error {
 	const op = "mcp.http"
@@ -74,7 +87,7 @@ func (f *httpFlags) check(set *pflag.FlagSet) error {
 // and a trace of its own; opened is what the traces begin with.
 func (a *app) serveHTTP(ctx context.Context, h *house, factory *mcp.Factory, opened trace.SessionOpened, m mcpFlags) error {
 	f := m.http
-	token, err := a.token(f.tokenEnv)
+	token, err := a.token("mcp.token", f.tokenEnv)
 	if err != nil {
 		return err
 	}
@@ -100,7 +113,7 @@ func (a *app) serveHTTP(ctx context.Context, h *house, factory *mcp.Factory, ope
 			return mcp.Session{ID: log.id, Recorder: log, FullBelt: m.belt == beltFull}, log.close, nil
 		}),
 	})
-	out := mcpEvent{Event: "ready", URL: "http://" + l.Addr().String() + endpoint.Path}
+	out := mcpEvent{Event: "ready", URL: "http://" + f.reached(l.Addr()) + endpoint.Path}
 	if err := a.print(out, func(w io.Writer) { fmt.Fprintf(w, "# soundstage mcp: %s\n", out.URL) }); err != nil {
 		_ = l.Close()
 		return err

@@ -128,10 +128,12 @@ func (d *sessionDoor) mcp() *seam.MCPDoor {
 	return d.MCP("soundstage")
 }
 
-// close makes the recording a cassette.
-func (d *sessionDoor) close() error {
+// close makes the recording a cassette, and says so where there was nothing to record.
+func (d *sessionDoor) close(a *app) error {
 	if d == nil {
 		return nil
 	}
-	return d.Close()
+	err := d.Close()
+	a.warnEmpty(d.Seam)
+	return err
 }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"fmt"
 	"net/http"
 	"net/url"
 	"os"
@@ -181,6 +182,13 @@ func closeSeam(s *seam.Seam, owned bool, err error) error {
 		e = s.Close()
 	}
 	return cmp.Or(err, e)
+}
+
+// warnEmpty says that a recording which was closed wrote no cassette.
+func (a *app) warnEmpty(s *seam.Seam) {
+	if s.Empty() {
+		fmt.Fprintf(a.doors.Stderr, "soundstage: warning: nothing was recorded, so cassette %q was not written\n", s.Name())
+	}
 }
 
 // client is an HTTP client that leaves through the seam and no other way.
