@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/soundstage-dev/soundstage/adapters/format/ccv3"
+	"github.com/soundstage-dev/soundstage/adapters/format/sillytavern"
 	"github.com/soundstage-dev/soundstage/adapters/git"
 	"github.com/soundstage-dev/soundstage/adapters/model"
 	"github.com/soundstage-dev/soundstage/cmd/soundstage/stores"
@@ -152,6 +153,7 @@ func newKinds() *studio.Kinds {
 func newFormats() *content.Formats {
 	return content.NewFormats(slices.Concat(
 		ccv3.Formats(),
+		sillytavern.Formats(),
 	)...)
 }
 

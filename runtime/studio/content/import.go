@@ -105,17 +105,23 @@ func (t *Formats) read(format Format, f File) (Reading, error) {
 		if found.Body.At(at).Text() != "" {
 			continue
 		}
-		stem := strings.ToValidUTF8(strings.TrimSuffix(f.Name, path.Ext(f.Name)), "")
-		if stem == "" || stem == "." || stem == "/" {
-			stem = "Unnamed"
-		}
-		if i > 0 {
-			stem += fmt.Sprintf(" %d", i+1)
-		}
+		stem := NameFromFile(f.Name, i)
 		r.Warnings = append(r.Warnings, fmt.Sprintf("the %s has no name; it is called %q after its file", nounOfKind(found.Kind), stem))
 		must(found.Body.Set(at, canon.NewText(stem)))
 	}
 	return r, nil
+}
+
+// NameFromFile is what the nth piece of a file is called that has no name, n from 0.
+func NameFromFile(file string, n int) string {
+	stem := strings.ToValidUTF8(strings.TrimSuffix(file, path.Ext(file)), "")
+	if stem == "" || stem == "." || stem == "/" {
+		stem = "Unnamed"
+	}
+	if n > 0 {
+		stem += fmt.Sprintf(" %d", n+1)
+	}
+	return stem
 }
 
 func nounOfKind(kind string) string {

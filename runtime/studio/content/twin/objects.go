@@ -243,8 +243,8 @@ func (o objects) without(now, doc *canon.Node, fresh bool) []Field {
 	list := make([]Field, 0, len(o.fields))
 	for _, f := range o.fields {
 		if f.Path == o.id && f.Ptr != "" && !fresh {
-			if val, _ := f.Codec.Read(doc.At(f.Ptr)); doc.At(f.Ptr) != nil && !canon.Equal(val, now.At(o.id)) {
-				continue // taken by another item, or not readable: as it was
+			if val, _ := f.Codec.Read(doc.At(f.Ptr)); !canon.Equal(val, now.At(o.id)) {
+				continue // made up, because there is none, or it is taken or not readable: as it was
 			}
 		}
 		if f.Path == o.id && f.Ptr == "" {

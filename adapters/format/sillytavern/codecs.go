@@ -1,0 +1,278 @@
+package sillytavern
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/soundstage-dev/soundstage/harness/canon"
+	"github.com/soundstage-dev/soundstage/runtime/studio/content"
+	"github.com/soundstage-dev/soundstage/runtime/studio/content/twin"
+)
+
+// Numbers and switches for which null is "the engine's default".
+var (
+	intOrNull  = orNull(twin.Int)
+	boolOrNull = orNull(twin.Bool)
+)
+
+func orNull(c twin.Codec) twin.Codec {
+	c.Empty = "null"
+	return c
+}
+
+// empty is a codec with another default.
+func empty(c twin.Codec, json string) twin.Codec {
+	c.Empty = json
+	return c
+}
+
+// absentIs is a codec for which an absent key means val.
+func absentIs(c twin.Codec, val *canon.Node) twin.Codec {
+	inner := c.Read
+	c.Read = func(n *canon.Node) (*canon.Node, string) {
+		v, problem := inner(n)
+		if v == nil {
+			v = val
+		}
+		return v, problem
+	}
+	return c
+}
+
+// alias is a codec of words in which word is written as the JSON text as, and never read.
+func alias(c twin.Codec, word, as string) twin.Codec {
+	write, lossy := c.Write, c.Lossy
+	c.Write = func(val, old *canon.Node) *canon.Node {
+		if val.Text() == word {
+			return parsed(as)
+		}
+		return write(val, old)
+	}
+	c.Lossy = func(val *canon.Node) string {
+		if val.Text() == word {
+			return ""
+		}
+		return lossy(val)
+	}
+	return c
+}
+
+func parsed(json string) *canon.Node {
+	n, err := canon.ParseTree([]byte(json))
+	if err != nil {
+		panic(err)
+	}
+	return n
+}
+
+// roleNumber is a role as its number.
+var roleNumber = empty(twin.Words([2]string{"0", "system"}, [2]string{"1", "user"}, [2]string{"2", "assistant"}), "null")
+
+// numberID is an id that is a whole number in the file.
+var numberID = twin.Codec{
+	Read: func(n *canon.Node) (*canon.Node, string) {
+		if n.Kind() == canon.String {
+			return twin.ReadText(n)
+		}
+		v, problem := twin.Int.Read(n)
+		if v == nil {
+			return nil, problem
+		}
+		return canon.NewText(v.Raw()), problem
+	},
+	Write: func(val, old *canon.Node) *canon.Node {
+		if n, ok := whole(val.Text()); ok && old.Kind() != canon.String {
+			return canon.NewInt(int64(n))
+		}
+		return val
+	},
+	Empty: "0",
+}
+
+// whole reads an id that is a number in files.
+func whole(id string) (int, bool) {
+	n, err := strconv.Atoi(id)
+	return n, err == nil && n >= 0 && n < 1<<31 && strconv.Itoa(n) == id
+}
+
+// numbered is a list of objects whose ids are numbers in the file. An item that is new
+// there, and has another id, is given the next number; from is the least.
+func numbered(list twin.Codec, from func(old *canon.Node) int) twin.Codec {
+	return twin.Codec{
+		Read: list.Read, Empty: list.Empty,
+		Write: func(val, old *canon.Node) *canon.Node {
+			put, _ := layNumbered(list, from, val, old)
+			return put
+		},
+		Lay: func(val, old *canon.Node) (*canon.Node, []twin.Loss) { return layNumbered(list, from, val, old) },
+	}
+}
+
+func layNumbered(list twin.Codec, from func(old *canon.Node) int, val, old *canon.Node) (*canon.Node, []twin.Loss) {
+	was, _ := list.Read(old)
+	there := map[string]bool{}
+	for _, it := range was.Items() {
+		there[it.Field("id").Text()] = true
+	}
+	next := from(old)
+	for _, it := range val.Items() {
+		if n, ok := whole(it.Field("id").Text()); ok && n >= next {
+			next = n + 1
+		}
+	}
+	val = val.Clone()
+	var losses []twin.Loss
+	for i, it := range val.Items() {
+		id := it.Field("id").Text()
+		if _, ok := whole(id); ok || there[id] {
+			continue
+		}
+		set(it, "/id", canon.NewText(strconv.Itoa(next)))
+		losses = append(losses, twin.Loss{
+			Path: "/" + strconv.Itoa(i) + "/id", Value: twin.Clip(canon.NewText(id)), Verdict: twin.Renamed,
+			Reason: "SillyTavern numbers them; it becomes " + strconv.Itoa(next),
+		})
+		next++
+	}
+	put, more := list.Lay(val, old)
+	return put, append(losses, more...)
+}
+
+// alt is a value that stands at one of several places: at the first that is there.
+func alt(path string, at ...twin.Field) twin.Field {
+	pick := func(doc *canon.Node) twin.Field {
+		for _, f := range at {
+			if doc.At(f.Ptr) != nil {
+				return f
+			}
+		}
+		return at[0]
+	}
+	return twin.Field{Path: path, Over: &twin.Over{
+		Read: func(doc *canon.Node) (*canon.Node, string) {
+			f := pick(doc)
+			return f.Codec.Read(doc.At(f.Ptr))
+		},
+		Write: func(doc, val *canon.Node) []twin.Loss {
+			f := pick(doc)
+			f.Path = "/v"
+			body := canon.NewObject()
+			if val != nil {
+				set(body, f.Path, val)
+			}
+			losses := twin.Lay(doc, []twin.Field{f}, body)
+			for i := range losses {
+				losses[i].Path = strings.TrimPrefix(losses[i].Path, f.Path)
+			}
+			return losses
+		},
+	}}
+}
+
+// flags is a list of words of which each is a switch of its own in the file.
+func flags(path, why string, pairs ...[2]string) twin.Field {
+	ptrOf := func(word string) string {
+		for _, p := range pairs {
+			if p[1] == word {
+				return p[0]
+			}
+		}
+		return ""
+	}
+	return twin.Field{Path: path, Over: &twin.Over{
+		Read: func(doc *canon.Node) (*canon.Node, string) {
+			var on []*canon.Node
+			for _, p := range pairs {
+				if v, _ := twin.Bool.Read(doc.At(p[0])); v.Raw() == "true" {
+					on = append(on, canon.NewText(p[1]))
+				}
+			}
+			if len(on) == 0 {
+				return nil, ""
+			}
+			return canon.NewArray(on...), ""
+		},
+		Write: func(doc, val *canon.Node) []twin.Loss {
+			want := map[string]bool{}
+			var losses []twin.Loss
+			for i, it := range val.Items() {
+				if ptr := ptrOf(it.Text()); ptr != "" {
+					want[ptr] = true
+					continue
+				}
+				losses = append(losses, twin.Loss{Path: "/" + strconv.Itoa(i), Value: twin.Clip(it), Verdict: twin.Dropped, Reason: why})
+			}
+			for _, p := range pairs {
+				if v, _ := twin.Bool.Read(doc.At(p[0])); (v.Raw() == "true") != want[p[0]] {
+					set(doc, p[0], twin.Bool.Write(canon.NewBool(want[p[0]]), doc.At(p[0])))
+				}
+			}
+			return losses
+		},
+	}}
+}
+
+// keyList is the keys of an entry.
+var keyList = twin.Codec{
+	Read:  twin.ReadList(readKey),
+	Write: writeKeys,
+	Lay: func(val, old *canon.Node) (*canon.Node, []twin.Loss) {
+		return writeKeys(val, old), keyLosses(val)
+	},
+	Empty: "[]",
+}
+
+var writeKeys = twin.WriteList(readKey, func(val *canon.Node) *canon.Node { return canon.NewText(keyOf(val).Spelled()) })
+
+func readKey(n *canon.Node) (*canon.Node, string) {
+	text, problem := twin.ReadText(n)
+	if text == nil {
+		return nil, problem
+	}
+	k := content.ReadKey(text.Text())
+	out := canon.NewObject()
+	set(out, "/text", canon.NewText(k.Text))
+	if k.Regex {
+		set(out, "/regex", canon.NewBool(true))
+	}
+	if k.Flags != "" {
+		set(out, "/flags", canon.NewText(k.Flags))
+	}
+	return out, problem
+}
+
+func keyOf(val *canon.Node) content.LoreKey {
+	return content.LoreKey{Text: val.Field("text").Text(), Regex: val.Field("regex").Raw() == "true", Flags: val.Field("flags").Text()}
+}
+
+func keyLosses(val *canon.Node) []twin.Loss {
+	var losses []twin.Loss
+	for i, it := range val.Items() {
+		at := "/" + strconv.Itoa(i)
+		if p := it.Field("probability"); p != nil {
+			losses = append(losses, twin.Loss{Path: at + "/probability", Value: twin.Clip(p), Verdict: twin.Dropped, Reason: "SillyTavern gives a probability to an entry, not to a key"})
+		}
+		k := keyOf(it)
+		why := ""
+		switch back := content.ReadKey(k.Spelled()); {
+		case k.Text == "":
+			why = "an empty key is none"
+		case !k.Regex && k.Flags != "":
+			why = "only a pattern has flags"
+		case back == k:
+			continue
+		case !k.Regex:
+			why = "SillyTavern reads what stands between slashes as a pattern"
+		case back.Regex:
+			why = "SillyTavern's patterns have the flags " + content.KeyFlags + " alone, and their slashes have a backslash"
+		default:
+			why = "SillyTavern does not read it as a pattern"
+		}
+		verdict := twin.Approximated
+		if k.Text == "" {
+			verdict = twin.Dropped
+		}
+		losses = append(losses, twin.Loss{Path: at, Value: twin.Clip(canon.NewText(k.Text)), Verdict: verdict, Reason: why})
+	}
+	return losses
+}
