@@ -8,8 +8,12 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"slices"
 	"strings"
+	"syscall"
+
+	"github.com/soundstage-dev/soundstage/runtime/result"
 )
 
 // asProgram makes this test's binary the program, as script.Main does it.
@@ -24,8 +28,9 @@ type rpc struct {
 	} `json:"params"`
 }
 
-// badServer is an MCP server with one tool, poke, that misbehaves: it hangs, dies, or
-// floods its standard error first. With "mute" it does not even greet.
+// badServer is an MCP server with one tool, poke, that misbehaves: it hangs, dies,
+// floods its standard error first, sends more than a message or a result may have, or
+// has two tools of one name. With "mute" it does not even greet.
 func badServer(how string) int {
 	in := bufio.NewScanner(os.Stdin)
 	for in.Scan() {
@@ -38,20 +43,38 @@ func badServer(how string) int {
 		case "initialize":
 			answer(`"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"bad","version":"1"}}`)
 		case "tools/list":
-			answer(`"result":{"tools":[{"name":"Poke-It","description":"Poke it.","inputSchema":{"type":"object",  "properties":{"x":true}}}]}`)
+			more := ""
+			if how == "twins" {
+				more = `,{"name":"poke_it","inputSchema":{"type":"object"}},{"name":"poke.it","inputSchema":{"type":"object"}}`
+			}
+			answer(`"result":{"tools":[{"name":"Poke-It","description":"Poke it.","inputSchema":{"type":"object",  "properties":{"x":true}}}` + more + `]}`)
 		case "tools/call":
 			switch how {
 			case "hang":
-				continue
+				deaf := make(chan os.Signal, 1)
+				signal.Notify(deaf, syscall.SIGTERM, os.Interrupt)
+				for range deaf { // it has to be killed
+				}
 			case "die":
 				return 3
+			case "burst":
+				line := bytes.Repeat([]byte("a"), 1<<20)
+				os.Stdout.WriteString(`{"jsonrpc":"2.0","method":"notifications/message","params":{"data":"`)
+				for range 17 {
+					os.Stdout.Write(line)
+				}
+				os.Stdout.WriteString("\"}}\n")
 			case "flood":
 				line := bytes.Repeat([]byte("noise "), 10_000)
 				for range 100 {
 					os.Stderr.Write(line)
 				}
 			}
-			answer(`"result":{"content":[{"type":"text","text":"poked"}]}`)
+			text := "poked"
+			if how == "huge" {
+				text = strings.Repeat("a", result.MaxBytes+1)
+			}
+			answer(`"result":{"content":[{"type":"text","text":"` + text + `"}]}`)
 		default:
 			answer(`"error":{"code":-32601,"message":"method not found"}`)
 		}

@@ -57,13 +57,14 @@ func (l *peer) errLost() error {
 // answer is lost, whatever happened to it: a recording knows no more.
 func (l *peer) failed(ctx context.Context, err error, name string) error {
 	var f *fault.Error
+	var away unsent
 	wire := new(jsonrpc.Error)
 	switch {
 	case ctx.Err() != nil && !errors.As(err, &f):
 		return ctx.Err()
 	case errors.As(err, &f) && (f.Code == CodeServerTimeout || strings.HasPrefix(string(f.Code), "SEAM_")):
 		return err
-	case errors.Is(err, errUnsent):
+	case errors.As(err, &away):
 	case errors.As(err, &wire):
 		return l.refused(wire, name)
 	case !l.ended.Load():

@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"sync"
@@ -200,8 +199,10 @@ type eavesdropper struct {
 	l *peer
 }
 
-// errUnsent is around what a message could not be sent for.
-var errUnsent = errors.New("it could not be sent")
+// unsent is why a message could not be sent.
+type unsent struct{ error }
+
+func (u unsent) Unwrap() error { return u.error }
 
 // Write implements sdk.Connection.
 func (e eavesdropper) Write(ctx context.Context, m jsonrpc.Message) error {
@@ -209,7 +210,7 @@ func (e eavesdropper) Write(ctx context.Context, m jsonrpc.Message) error {
 		return ctx.Err() // nobody waits for it: it would be recorded by chance
 	}
 	if err := e.clientEnd.Write(ctx, m); err != nil {
-		return fmt.Errorf("%w: %w", errUnsent, err)
+		return unsent{err}
 	}
 	return nil
 }

@@ -191,6 +191,7 @@ type Input struct {
 	Attach  []model.Part // images and documents beside it
 	Facts   []string     // what is so around the turn, one line each
 	History []model.Message
+	Servers []trace.Server // of other people, for the trace
 }
 
 // An Outcome is how a turn ended.

@@ -117,7 +117,7 @@ func (r *run) record(ctx context.Context, p trace.Payload) (trace.Event, error) 
 
 // opened is the first event of a turn.
 func (a *Agent) opened(in Input) trace.TurnOpened {
-	e := trace.TurnOpened{Input: in.Text, Facts: in.Facts, Attach: in.Attach, Reasoning: a.o.Reasoning}
+	e := trace.TurnOpened{Input: in.Text, Facts: in.Facts, Attach: in.Attach, Reasoning: a.o.Reasoning, Servers: in.Servers}
 	def := Limits{}.complete()
 	if a.o.Limits.Calls != def.Calls {
 		e.MaxCalls = a.o.Limits.Calls

@@ -57,6 +57,15 @@ type (
 		Reasoning string `json:"reasoning,omitempty"`
 		MaxCalls  int    `json:"max_calls,omitempty"`
 		MaxRounds int    `json:"max_rounds,omitempty"`
+		// Servers are those of other people, as they stood when the turn began.
+		Servers []Server `json:"servers,omitempty"`
+	}
+	// Server is one of other people in a turn.
+	Server struct {
+		Name    string `json:"name"`
+		Tools   int    `json:"tools"`
+		Dropped int    `json:"dropped,omitempty"` // tools that did not join: their names collide, or a bound was met
+		Code    string `json:"code,omitempty"`    // why it has none
 	}
 	// Steered is something that a person said in the middle of a turn, or left for
 	// after it.

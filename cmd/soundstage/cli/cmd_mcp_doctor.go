@@ -46,6 +46,7 @@ type (
 		Findings     []mcpFinding `json:"findings" jsonschema:"what a client would stumble over; none is good"`
 		Notes        []string     `json:"notes" jsonschema:"what clients do that is no fault"`
 		Clients      []mcpClient  `json:"clients" jsonschema:"agents and their entry for this server"`
+		Theirs       []mcpTheirs  `json:"theirs,omitempty" jsonschema:"servers of other people that turns here have, with --servers"`
 	}
 	mcpServer struct {
 		Name     string `json:"name" jsonschema:"its name"`
@@ -75,6 +76,7 @@ type (
 
 func (a *app) cmdMCPDoctor() *cobra.Command {
 	var name, program string
+	var others bool
 	c := &cobra.Command{
 		Use:   "doctor [DIR]",
 		Short: "Say what a client would see of the server",
@@ -84,16 +86,18 @@ client would stumble over, and which agents have an entry for it (under the name
 
 Tokens are an estimate: ` + estimator + `.`,
 		Example: `  soundstage mcp doctor
-  soundstage mcp doctor ~/studio --json`,
+  soundstage mcp doctor ~/studio --json
+  soundstage mcp doctor --servers`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 1 {
 				a.studio = args[0]
 			}
-			return a.mcpDoctor(c.Context(), name, program)
+			return a.mcpDoctor(c.Context(), name, program, others)
 		},
 	}
 	c.Flags().StringVar(&name, "name", "soundstage", "what clients call the server")
+	c.Flags().BoolVar(&others, "servers", false, "also start the servers of other people that turns here have, and say what is odd about their tools")
 	c.Flags().StringVar(&program, "command", "", "the `program` to start as a process (default: this one)")
 	return c
 }
@@ -103,7 +107,7 @@ func doctorBelts() []string {
 	return []string{"--belt=direct", "--belt=direct --read-only", "--belt=full"}
 }
 
-func (a *app) mcpDoctor(ctx context.Context, name, program string) error {
+func (a *app) mcpDoctor(ctx context.Context, name, program string, others bool) error {
 	out := mcpDoctor{Estimator: estimator, Findings: []mcpFinding{}, Notes: []string{}, Clients: []mcpClient{}}
 	for i, flags := range doctorBelts() {
 		start := a.doors.Clock.Now()
@@ -134,6 +138,12 @@ func (a *app) mcpDoctor(ctx context.Context, name, program string) error {
 		return err
 	}
 	out.Clients = a.clientStates(name)
+	if others {
+		var err error
+		if out.Theirs, err = a.theirs(ctx); err != nil {
+			return err
+		}
+	}
 	if err := a.print(out, func(w io.Writer) { writeMCPDoctor(w, out) }); err != nil {
 		return err
 	}
@@ -288,6 +298,7 @@ func writeMCPDoctor(w io.Writer, out mcpDoctor) {
 	if len(out.Findings) == 0 {
 		fmt.Fprintln(w, "no client that we know would stumble over a schema, a name or a text")
 	}
+	writeTheirs(w, out.Theirs)
 	for _, n := range out.Notes {
 		fmt.Fprintf(w, "note: %s\n", n)
 	}

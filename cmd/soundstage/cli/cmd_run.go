@@ -126,7 +126,7 @@ func (a *app) run(ctx context.Context, text string, f runFlags) (err error) {
 	if err != nil {
 		return s.abort(ctx, text, err)
 	}
-	out, err := loop.Turn(ctx, agent.Input{Turn: s.turn, Text: text, Facts: facts, History: s.history})
+	out, err := loop.Turn(ctx, agent.Input{Turn: s.turn, Text: text, Facts: facts, History: s.history, Servers: traced(worn)})
 	if err != nil {
 		return err
 	}

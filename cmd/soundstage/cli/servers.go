@@ -19,6 +19,7 @@ import (
 	"github.com/soundstage-dev/soundstage/harness/seam"
 	"github.com/soundstage-dev/soundstage/runtime/server"
 	"github.com/soundstage-dev/soundstage/runtime/tool"
+	"github.com/soundstage-dev/soundstage/runtime/trace"
 )
 
 // envServers, where it is set, names the servers that may be started, with commas; "none"
@@ -264,6 +265,15 @@ func worns(states []mcp.State) []wornServer {
 			w.Dropped = append(w.Dropped, d.Tool+": "+d.Why)
 		}
 		out = append(out, w)
+	}
+	return out
+}
+
+// traced is what the trace says of them.
+func traced(worn []wornServer) (out []trace.Server) {
+	for _, w := range worn {
+		code, _, _ := strings.Cut(w.Error, ":")
+		out = append(out, trace.Server{Name: w.Name, Tools: w.Tools, Dropped: len(w.Dropped), Code: code})
 	}
 	return out
 }
