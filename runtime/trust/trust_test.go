@@ -34,6 +34,15 @@ func TestEveryCell(t *testing.T) {
 	}
 }
 
+// drafting are the capabilities of the content studio: each composes a draft.
+var drafting = []string{
+	"character.metadata.update", "character.presentation.update", "character.media.update", "character.links.update", "character.variants.manage",
+	"character.settings.update", "character.behavior-scripts.manage",
+	"studio.persona.create", "persona.identity.update", "persona.profile.update", "persona.injection.update", "persona.presentation.update",
+	"studio.pack.create", "pack.settings.update", "pack.items.manage", "pack.groups.manage",
+	"studio.htmldoc.create", "htmldoc.document.update",
+}
+
 func TestBuiltInRows(t *testing.T) {
 	table := trust.NewTable(trust.Rows()...)
 	want := map[string]struct {
@@ -47,6 +56,12 @@ func TestBuiltInRows(t *testing.T) {
 		"studio.history": {trust.Read, true}, "studio.restore": {trust.Draft, false}, "studio.piece.fork": {trust.Draft, false}, "studio.piece.merge": {trust.Draft, false},
 		"studio.delete": {trust.Delete, false}, "studio.piece.duplicate": {trust.Draft, false}, "studio.character.create": {trust.Draft, false},
 		"character.identity.update": {trust.Draft, false}, "character.prompts.update": {trust.Draft, false}, "character.greetings.update": {trust.Draft, false},
+	}
+	for _, id := range drafting {
+		want[id] = struct {
+			class    trust.Class
+			readOnly bool
+		}{trust.Draft, false}
 	}
 	if len(table.Rows()) != len(want) {
 		t.Errorf("%d rows, want %d", len(table.Rows()), len(want))

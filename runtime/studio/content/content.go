@@ -9,6 +9,7 @@ package content
 
 import (
 	"context"
+	"slices"
 
 	"github.com/soundstage-dev/soundstage/harness/fault"
 	"github.com/soundstage-dev/soundstage/runtime/draft"
@@ -45,5 +46,7 @@ func Tools(d Deps) []tool.Tool {
 	if d.Drafts == nil || d.Formats == nil {
 		panic("content: a door is missing")
 	}
-	return []tool.Tool{createTool(d), identityTool(d), promptsTool(d), greetingsTool(d)}
+	return slices.Concat(
+		characterTools(d), personaTools(d), packTools(d), htmldocTools(d),
+	)
 }

@@ -15,10 +15,10 @@ type GreetingIn struct {
 	Title string `json:"title,omitempty" jsonschema:"a short name for the shelf"`
 }
 
-// ReplaceIn is a new text for a greeting that is there.
+// ReplaceIn is a new text or title for a greeting that is there.
 type ReplaceIn struct {
 	Position int     `json:"position" jsonschema:"which alternate greeting, counted from 1"`
-	Text     string  `json:"text" jsonschema:"the whole new greeting"`
+	Text     *string `json:"text,omitempty" jsonschema:"the whole new greeting; left out it stays"`
 	Title    *string `json:"title,omitempty" jsonschema:"a new short name; left out it stays, an empty text clears it"`
 }
 
@@ -27,7 +27,7 @@ type GreetingsIn struct {
 	ID        string       `json:"id" jsonschema:"the character's id, as studio.list shows it"`
 	Variant   string       `json:"variant,omitempty" jsonschema:"edit this variant instead of the character itself"`
 	First     *string      `json:"first,omitempty" jsonschema:"the first message; an empty text clears it"`
-	Replace   []ReplaceIn  `json:"replace,omitempty" jsonschema:"alternate greetings to rewrite in place"`
+	Replace   []ReplaceIn  `json:"replace,omitempty" jsonschema:"alternate greetings to rewrite or give a title, in place"`
 	Remove    []int        `json:"remove,omitempty" jsonschema:"positions of alternate greetings to remove, counted from 1 before anything is removed"`
 	Add       []GreetingIn `json:"add,omitempty" jsonschema:"alternate greetings to append at the end"`
 	Order     []int        `json:"order,omitempty" jsonschema:"the new order of all alternate greetings, by their positions after replace, remove and add, counted from 1"`
@@ -36,13 +36,10 @@ type GreetingsIn struct {
 
 func greetingsTool(d Deps) tool.Tool {
 	const id = "character.greetings.update"
-	return tool.New(tool.Spec{
-		ID: id, Title: "Update a character's greetings", Effect: tool.Draft, Exposure: tool.Deferred,
-		Domain: "content", Kind: KindCharacter, Area: "greetings", Action: "update", Concurrency: "piece:character/{id}",
-		Aliases:     []string{"first message", "opening", "alternate greeting", "swipe", "group greeting", "intro"},
-		Summary:     "Change a character's first message, alternate greetings and group-only greetings, as a draft.",
-		Description: "Replace, remove, add and order run in this order within one call. Several calls compose into one draft.",
-	}, func(ctx context.Context, call tool.Call, in GreetingsIn) (tool.Reply[preview.Drafted], error) {
+	return tool.New(drafting(id, "Update a character's greetings",
+		"Change a character's first message, alternate greetings and group-only greetings, as a draft.",
+		"Replace, remove, add and order run in this order within one call. Several calls compose into one draft.",
+		"first message", "opening", "alternate greeting", "swipe", "group greeting", "intro", "reorder greetings", "title of a greeting"), func(ctx context.Context, call tool.Call, in GreetingsIn) (tool.Reply[preview.Drafted], error) {
 		return editFields(ctx, d, call, action{KindCharacter, id, in.ID}, in.Variant, in, func(f *Fields) error {
 			put(&f.Greetings.First, in.First)
 			put(&f.Greetings.GroupOnly, in.GroupOnly)
@@ -60,7 +57,7 @@ func rearrange(list []Greeting, in GreetingsIn) ([]Greeting, error) {
 			return nil, err
 		}
 		g := &list[r.Position-1]
-		g.Text = r.Text
+		put(&g.Text, r.Text)
 		put(&g.Title, r.Title)
 	}
 	gone := slices.Sorted(slices.Values(in.Remove))

@@ -22,13 +22,10 @@ type IdentityIn struct {
 
 func identityTool(d Deps) tool.Tool {
 	const id = "character.identity.update"
-	return tool.New(tool.Spec{
-		ID: id, Title: "Update a character's identity", Effect: tool.Draft, Exposure: tool.Deferred,
-		Domain: "content", Kind: KindCharacter, Area: "identity", Action: "update", Concurrency: "piece:character/{id}",
-		Aliases:     []string{"rename", "change the name", "nickname", "tagline", "title", "age", "pronouns"},
-		Summary:     "Change a character's name, nickname, tagline and other identity fields, as a draft.",
-		Description: "Give only the fields that should change. The id stays when the name changes. Several calls compose into one draft.",
-	}, func(ctx context.Context, call tool.Call, in IdentityIn) (tool.Reply[preview.Drafted], error) {
+	return tool.New(drafting(id, "Update a character's identity",
+		"Change a character's name, nickname, tagline and other identity fields, as a draft.",
+		"Give only the fields that should change. The id stays when the name changes. Several calls compose into one draft.",
+		"rename", "change the name", "nickname", "tagline", "title", "age", "pronouns", "full name", "casting card"), func(ctx context.Context, call tool.Call, in IdentityIn) (tool.Reply[preview.Drafted], error) {
 		return editFields(ctx, d, call, action{KindCharacter, id, in.ID}, in.Variant, in, func(f *Fields) error {
 			i := &f.Identity
 			put(&i.Name, in.Name)
