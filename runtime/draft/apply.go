@@ -39,23 +39,80 @@ func (s *Service) Apply(ctx context.Context, caller, id string, seq int64) (Rece
 	if err := s.check.CheckPiece(ctx, d.Proposed); err != nil {
 		return Receipt{}, err
 	}
+	stamp := store.Stamp{At: s.clk.Now(), Session: caller, Seq: seq, Cause: Cause(id)}
+	if s.both != nil {
+		return s.atOnce(ctx, d, stamp)
+	}
 	if d, err = s.claim(ctx, d); err != nil {
 		return Receipt{}, err
 	}
-	saved, err := s.save(ctx, d, store.Stamp{At: s.clk.Now(), Session: caller, Seq: seq, Cause: Cause(id)})
+	saved, err := s.save(ctx, d, stamp)
 	// From here on the outcome must be kept, whatever becomes of the caller.
 	ctx = context.WithoutCancel(ctx)
 	if err == nil {
 		return s.settle(ctx, d, s.verify(ctx, d, saved.Revision))
 	}
+	return s.afterError(ctx, d, err)
+}
+
+// afterError settles a draft whose save came back with err, which may have happened all
+// the same.
+func (s *Service) afterError(ctx context.Context, d Draft, err error) (Receipt, error) {
 	revision, perr := s.proof(ctx, d)
 	switch {
 	case perr != nil:
-		return Receipt{}, perr // stays applying, and is taken up by the next call
+		return Receipt{}, perr // stays as it is, and is taken up by the next call
 	case revision != 0:
 		return s.settle(ctx, d, s.verify(ctx, d, revision))
 	}
 	return s.notSaved(ctx, d, err)
+}
+
+// atOnce saves the piece and ends the draft in one transaction: neither is ever there
+// without the other. What was saved is read again before anybody is told.
+func (s *Service) atOnce(ctx context.Context, d Draft, stamp store.Stamp) (Receipt, error) {
+	var ended Draft
+	saved, err := s.both.SaveDraft(ctx, s.proposed(d), stamp, d.Create, func(revision int64) Draft {
+		ended = d
+		ended.Rev++
+		ended.Updated = store.Instant(s.clk.Now())
+		ended.State, ended.Reason = Applied, verified(d.Proposed.Ref, revision)
+		return ended
+	})
+	ctx = context.WithoutCancel(ctx)
+	if err == nil {
+		r := s.verify(ctx, d, saved.Revision)
+		if r.Outcome == Applied {
+			return r, nil
+		}
+		return s.settle(ctx, ended, r)
+	}
+	if fault.CodeOf(err) == fault.Conflict {
+		now, gerr := s.ds.GetDraft(ctx, d.ID)
+		switch {
+		case gerr != nil:
+			return Receipt{}, gerr
+		case now.Rev != d.Rev && now.State == Open:
+			return Receipt{}, err // changed since the caller saw it: they must look again
+		case now.Rev != d.Rev:
+			return Receipt{}, decided(err, d.ID)
+		}
+	}
+	return s.afterError(ctx, d, err)
+}
+
+// verified is what a receipt says of a piece that was saved and read again.
+func verified(ref store.Ref, revision int64) string {
+	return fmt.Sprintf("%q is at revision %d, read again and verified", ref, revision)
+}
+
+// proposed is what d saves.
+func (s *Service) proposed(d Draft) store.Piece {
+	p := d.Proposed
+	if !d.Create {
+		p.Revision = d.Baseline.Revision
+	}
+	return p
 }
 
 // claim keeps Compose and HandOver away from what is about to be saved. A draft
@@ -84,9 +141,7 @@ func (s *Service) save(ctx context.Context, d Draft, stamp store.Stamp) (store.P
 	if d.Create {
 		return s.st.Create(ctx, d.Proposed, stamp)
 	}
-	p := d.Proposed
-	p.Revision = d.Baseline.Revision
-	return s.st.Update(ctx, p, stamp)
+	return s.st.Update(ctx, s.proposed(d), stamp)
 }
 
 // notSaved closes a draft whose write was refused, or opens it again if the caller
@@ -144,7 +199,7 @@ func (s *Service) verify(ctx context.Context, d Draft, revision int64) Receipt {
 		r.Detail = fmt.Sprintf("saved as revision %d, but the escrow that was read again differs", revision)
 	default:
 		r.Outcome = Applied
-		r.Detail = fmt.Sprintf("%q is at revision %d, read again and verified", d.Proposed.Ref, revision)
+		r.Detail = verified(d.Proposed.Ref, revision)
 	}
 	return r
 }

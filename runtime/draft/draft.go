@@ -113,6 +113,15 @@ type Drafts interface {
 	CountDrafts(ctx context.Context) (int64, error)
 }
 
+// A Saver is a store that keeps its drafts in the same transactions as its pieces. A
+// store without it is written to in three steps, each of which a later call can take up.
+type Saver interface {
+	// SaveDraft creates p, or else updates it, and puts the draft that ended gives for the
+	// revision that p became: both, or neither. Its errors are those of PutDraft, Create
+	// and Update, looked for in this order.
+	SaveDraft(ctx context.Context, p store.Piece, s store.Stamp, create bool, ended func(revision int64) Draft) (store.Piece, error)
+}
+
 // The codes of this package.
 const (
 	CodeNotOwner  fault.Code = "DRAFT_NOT_OWNER"  // another session's draft

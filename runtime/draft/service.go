@@ -23,6 +23,7 @@ const CodeFull fault.Code = "DRAFT_FULL"
 type Service struct {
 	st    store.Store
 	ds    Drafts
+	both  Saver // nil where st and ds are not one store that can
 	clk   clock.Clock
 	check Checker
 }
@@ -32,7 +33,11 @@ func New(st store.Store, ds Drafts, c clock.Clock, check Checker) *Service {
 	if st == nil || ds == nil || c == nil || check == nil {
 		panic("draft: New needs a store, drafts, a clock and a checker")
 	}
-	return &Service{st: st, ds: ds, clk: c, check: check}
+	s := &Service{st: st, ds: ds, clk: c, check: check}
+	if both, ok := st.(Saver); ok && any(st) == any(ds) {
+		s.both = both
+	}
+	return s
 }
 
 // A Basis is what the next operation on a target starts from.
