@@ -3,8 +3,10 @@ package sqlite
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"errors"
+	"time"
+
+	json "github.com/go-json-experiment/json/v1" // twice as fast with bodies
 
 	"github.com/soundstage-dev/soundstage/harness/fault"
 	"github.com/soundstage-dev/soundstage/runtime/draft"
@@ -18,20 +20,90 @@ func (s *Store) PutDraft(ctx context.Context, d draft.Draft) error {
 	if err != nil {
 		return fault.Wrap(err, fault.Internal, op, "encode the draft %q", d.ID)
 	}
-	return s.write(ctx, op, func(tx *sql.Tx) error {
-		var has int64
-		err := tx.QueryRowContext(ctx, "SELECT rev FROM drafts WHERE id = ?", d.ID).Scan(&has)
-		if err != nil && !errors.Is(err, sql.ErrNoRows) {
+	return s.write(ctx, op, func(tx txn) error {
+		if err := follows(ctx, tx, op, d); err != nil {
 			return err
 		}
-		if has != d.Rev-1 {
-			return draft.Changed(op, d.ID, has, d.Rev-1)
-		}
-		_, err = tx.ExecContext(ctx, `INSERT INTO drafts (id, rev, pending, created, doc) VALUES (?, ?, ?, ?, ?)
-			ON CONFLICT (id) DO UPDATE SET rev = excluded.rev, pending = excluded.pending, created = excluded.created, doc = excluded.doc`,
-			d.ID, d.Rev, d.State.Pending(), store.Instant(d.Created).UnixMicro(), doc)
-		return err
+		return putDraft(ctx, tx, d, doc)
 	})
+}
+
+// follows says whether d is the next revision of the stored draft.
+func follows(ctx context.Context, tx txn, op string, d draft.Draft) error {
+	var has int64
+	err := tx.QueryRowContext(ctx, "SELECT rev FROM draft_states WHERE id = ?", d.ID).Scan(&has)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return err
+	}
+	if has != d.Rev-1 {
+		return draft.Changed(op, d.ID, has, d.Rev-1)
+	}
+	return nil
+}
+
+func putDraft(ctx context.Context, tx txn, d draft.Draft, doc []byte) error {
+	if _, err := tx.ExecContext(ctx, `INSERT INTO draft_docs (id, doc) VALUES (?, ?)
+		ON CONFLICT (id) DO UPDATE SET doc = excluded.doc`, d.ID, doc); err != nil {
+		return err
+	}
+	return putState(ctx, tx, d, nil)
+}
+
+func putState(ctx context.Context, tx txn, d draft.Draft, ended []byte) error {
+	_, err := tx.ExecContext(ctx, `INSERT INTO draft_states (id, rev, pending, created, ended) VALUES (?, ?, ?, ?, ?)
+		ON CONFLICT (id) DO UPDATE SET rev = excluded.rev, pending = excluded.pending, created = excluded.created, ended = excluded.ended`,
+		d.ID, d.Rev, d.State.Pending(), store.Instant(d.Created).UnixMicro(), ended)
+	return err
+}
+
+// An ending is what is another thing in a draft that ended.
+type ending struct {
+	Rev     int64       `json:"rev"`
+	State   draft.State `json:"state"`
+	Reason  string      `json:"reason"`
+	Updated time.Time   `json:"updated"`
+}
+
+// decodeDraft is the document as it ended.
+func decodeDraft(doc, ended []byte, op string) (draft.Draft, error) {
+	d, err := decode[draft.Draft](doc, op)
+	if err != nil || ended == nil {
+		return d, err
+	}
+	e, err := decode[ending](ended, op)
+	d.Rev, d.State, d.Reason, d.Updated = e.Rev, e.State, e.Reason, e.Updated
+	return d, err
+}
+
+// SaveDraft implements [draft.Saver].
+func (s *Store) SaveDraft(ctx context.Context, p store.Piece, stamp store.Stamp, create bool, ended func(revision int64) draft.Draft) (store.Piece, error) {
+	const op = "sqlite.save_draft"
+	p, err := store.Prepare(p, stamp)
+	if err != nil {
+		return store.Piece{}, err
+	}
+	next := update
+	if create {
+		next = insert
+	}
+	err = s.write(ctx, op, func(tx txn) error {
+		if err := follows(ctx, tx, op, ended(0)); err != nil {
+			return err
+		}
+		if err := next(ctx, tx, op, &p); err != nil {
+			return err
+		}
+		d := ended(p.Revision)
+		doc, err := json.Marshal(ending{d.Rev, d.State, d.Reason, d.Updated})
+		if err != nil {
+			return fault.Wrap(err, fault.Internal, op, "encode the ending of the draft %q", d.ID)
+		}
+		if err := putState(ctx, tx, d, doc); err != nil {
+			return err
+		}
+		return put(ctx, tx, p, stamp)
+	})
+	return owned(p, err)
 }
 
 // GetDraft implements [draft.Drafts].
@@ -41,15 +113,15 @@ func (s *Store) GetDraft(ctx context.Context, id string) (draft.Draft, error) {
 	if err != nil {
 		return draft.Draft{}, err
 	}
-	var doc []byte
-	err = db.QueryRowContext(ctx, "SELECT doc FROM drafts WHERE id = ?", id).Scan(&doc)
+	var doc, ended []byte
+	err = db.QueryRowContext(ctx, "SELECT d.doc, s.ended FROM draft_states s JOIN draft_docs d USING (id) WHERE s.id = ?", id).Scan(&doc, &ended)
 	if errors.Is(err, sql.ErrNoRows) {
 		return draft.Draft{}, draft.NotFound(op, id)
 	}
 	if err != nil {
 		return draft.Draft{}, s.broken(err, op)
 	}
-	return decode[draft.Draft](doc, op)
+	return decodeDraft(doc, ended, op)
 }
 
 // CountDrafts implements [draft.Drafts].
@@ -59,7 +131,7 @@ func (s *Store) CountDrafts(ctx context.Context) (n int64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	if err := db.QueryRowContext(ctx, "SELECT count(*) FROM drafts").Scan(&n); err != nil {
+	if err := db.QueryRowContext(ctx, "SELECT count(*) FROM draft_states").Scan(&n); err != nil {
 		return 0, s.broken(err, op)
 	}
 	return n, nil
@@ -67,8 +139,30 @@ func (s *Store) CountDrafts(ctx context.Context) (n int64, err error) {
 
 // ListDrafts implements [draft.Drafts].
 func (s *Store) ListDrafts(ctx context.Context, all bool) ([]draft.Draft, error) {
-	return list[draft.Draft](ctx, s, "sqlite.list_drafts",
-		"SELECT doc FROM drafts WHERE pending OR ? ORDER BY created DESC, id DESC", all)
+	const op = "sqlite.list_drafts"
+	db, err := s.use(ctx, op)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := db.QueryContext(ctx, `SELECT d.doc, s.ended FROM draft_states s JOIN draft_docs d USING (id)
+		WHERE s.pending OR ? ORDER BY s.created DESC, s.id DESC`, all)
+	if err != nil {
+		return nil, s.broken(err, op)
+	}
+	defer rows.Close()
+	var drafts []draft.Draft
+	for rows.Next() {
+		var doc, ended []byte
+		if err := rows.Scan(&doc, &ended); err != nil {
+			return nil, s.broken(err, op)
+		}
+		d, err := decodeDraft(doc, ended, op)
+		if err != nil {
+			return nil, err
+		}
+		drafts = append(drafts, d)
+	}
+	return drafts, s.broken(rows.Err(), op)
 }
 
 // list decodes the documents that a query gives.

@@ -16,7 +16,7 @@ func (s *Store) PutEntry(ctx context.Context, e drawer.Entry) error {
 	if err := drawer.Check(e); err != nil {
 		return err
 	}
-	return s.write(ctx, op, func(tx *sql.Tx) error {
+	return s.write(ctx, op, func(tx txn) error {
 		var has, count int64
 		err := tx.QueryRowContext(ctx, "SELECT rev FROM entries WHERE drawer = ? AND id = ?", e.Drawer, e.ID).Scan(&has)
 		if err != nil && !errors.Is(err, sql.ErrNoRows) {
@@ -85,7 +85,7 @@ func (s *Store) entries(ctx context.Context, op, query string, args ...any) ([]d
 // DropEntry implements [drawer.Rows].
 func (s *Store) DropEntry(ctx context.Context, of, id string, rev int64) error {
 	const op = "sqlite.drop_entry"
-	return s.write(ctx, op, func(tx *sql.Tx) error {
+	return s.write(ctx, op, func(tx txn) error {
 		var has int64
 		err := tx.QueryRowContext(ctx, "SELECT rev FROM entries WHERE drawer = ? AND id = ?", of, id).Scan(&has)
 		switch {

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/soundstage-dev/soundstage/adapters/sqlite"
 	"github.com/soundstage-dev/soundstage/harness/fault"
@@ -123,7 +122,7 @@ func TestRefusesWhatIsNotItsOwn(t *testing.T) {
 			if err := st.Close(); err != nil {
 				t.Fatal(err)
 			}
-			raw(t, path, "PRAGMA user_version=4")
+			raw(t, path, "PRAGMA user_version=5")
 		}, store.CodeNewer},
 		{"another program's", func(t *testing.T, path string) { raw(t, path, "CREATE TABLE x (a)") }, store.CodeDamaged},
 		{"another program's, empty", func(t *testing.T, path string) { raw(t, path, "PRAGMA application_id=7") }, store.CodeDamaged},
@@ -244,23 +243,30 @@ func TestTheFileIsStillThere(t *testing.T) {
 // A store of the first version gets the tables that it lacks, and keeps what it has.
 func TestAnOlderStoreIsBroughtUp(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "store.db")
-	st := open(t, path)
-	p, err := st.Create(t.Context(), piece, store.Stamp{At: time.Unix(1, 0)})
+	first, err := os.ReadFile("schema.sql")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := st.Close(); err != nil {
-		t.Fatal(err)
-	}
-	raw(t, path, "DROP TABLE questions; DROP TABLE entries; PRAGMA user_version=1")
-	st = open(t, path)
+	raw(t, path, string(first)+`
+		INSERT INTO heads VALUES ('character', 'ada', 1, 0, 14, 1000000, 'Ada');
+		INSERT INTO revisions VALUES ('character', 'ada', 1, 0, 14, 1000000, '', 0, 'import', 'Ada', '[]', NULL, '{"name":"Ada"}');
+		INSERT INTO texts VALUES ('character', 'ada', CAST('ada'||char(10)||'ada' AS BLOB));
+		INSERT INTO drafts VALUES ('d-0001', 1, 1, 5, '{"id":"d-0001","rev":1,"state":"open"}');
+		PRAGMA application_id=1399739252; PRAGMA user_version=1`)
+	st := open(t, path)
 	if list, err := st.ListQuestions(t.Context(), true); err != nil || len(list) != 0 {
 		t.Fatalf("%d questions, %v", len(list), err)
 	}
 	if list, err := st.ListEntries(t.Context(), drawer.Collections); err != nil || len(list) != 0 {
 		t.Fatalf("%d entries, %v", len(list), err)
 	}
-	if got, err := st.Get(t.Context(), p.Ref, 0); err != nil || !bytes.Equal(got.Body, p.Body) {
+	if got, err := st.Get(t.Context(), ada, 0); err != nil || string(got.Body) != `{"name":"Ada"}` {
 		t.Errorf("the piece is %s, %v", got.Body, err)
+	}
+	if list, err := st.List(t.Context(), store.Query{Text: "DA"}); err != nil || len(list) != 1 {
+		t.Errorf("a search finds %d pieces, %v", len(list), err)
+	}
+	if list, err := st.ListDrafts(t.Context(), false); err != nil || len(list) != 1 || list[0].ID != "d-0001" {
+		t.Errorf("the drafts are %v, %v", list, err)
 	}
 }

@@ -48,7 +48,7 @@ func (s *Store) ReserveRow(ctx context.Context, row ledger.Row, caps []ledger.Ca
 	if err != nil {
 		return fault.Wrap(err, fault.Internal, op, "encode the row %q", row.ID)
 	}
-	return s.write(ctx, op, func(tx *sql.Tx) error {
+	return s.write(ctx, op, func(tx txn) error {
 		var has int
 		if err := tx.QueryRowContext(ctx, "SELECT count(*) FROM ledger WHERE id = ?", row.ID).Scan(&has); err != nil {
 			return err
@@ -69,7 +69,7 @@ func (s *Store) ReserveRow(ctx context.Context, row ledger.Row, caps []ledger.Ca
 }
 
 // fits says whether row.Reserve fits under c.
-func fits(ctx context.Context, tx *sql.Tx, row ledger.Row, c ledger.Cap) error {
+func fits(ctx context.Context, tx txn, row ledger.Row, c ledger.Cap) error {
 	var high, low int64
 	err := tx.QueryRowContext(ctx, "SELECT "+halves("CASE state WHEN 'reserved' THEN reserve ELSE cost END")+
 		" FROM ledger WHERE "+scope(c)+" AND (NOT saved OR session = ?2)", c.ID, row.Session).Scan(&high, &low)
@@ -89,7 +89,7 @@ func (s *Store) SettleRow(ctx context.Context, row ledger.Row) error {
 	if err != nil {
 		return fault.Wrap(err, fault.Internal, op, "encode the row %q", row.ID)
 	}
-	return s.write(ctx, op, func(tx *sql.Tx) error {
+	return s.write(ctx, op, func(tx txn) error {
 		var state ledger.State
 		err := tx.QueryRowContext(ctx, "SELECT state FROM ledger WHERE id = ?", row.ID).Scan(&state)
 		switch {

@@ -28,9 +28,14 @@ var schema2 string
 //go:embed schema_3.sql
 var schema3 string
 
+// schema4 makes version 4 of version 3.
+//
+//go:embed schema_4.sql
+var schema4 string
+
 const (
 	// schemaVersion is what this package writes, in PRAGMA user_version.
-	schemaVersion = 3
+	schemaVersion = 4
 	// applicationID marks a SQLite file as a studio of ours: "SnSt".
 	applicationID = 0x536e5374
 )
@@ -48,7 +53,7 @@ func (s *Store) migrate(ctx context.Context, db *sql.DB) error {
 		if err != nil {
 			return s.broken(err, op)
 		}
-		if err := s.create(ctx, tx); err != nil {
+		if err := s.create(ctx, db, tx); err != nil {
 			_ = tx.Rollback() // the first error says more
 			return s.broken(err, op)
 		}
@@ -72,7 +77,7 @@ func busy(err error) bool {
 }
 
 // create makes the tables that the file has not, unless another process did meanwhile.
-func (s *Store) create(ctx context.Context, tx *sql.Tx) error {
+func (s *Store) create(ctx context.Context, db *sql.DB, tx *sql.Tx) error {
 	if made, err := s.ours(ctx, tx); made || err != nil {
 		return err
 	}
@@ -80,9 +85,12 @@ func (s *Store) create(ctx context.Context, tx *sql.Tx) error {
 	if err != nil {
 		return err
 	}
-	missing := strings.Join([]string{schema, schema2, schema3}[version:], "")
-	_, err = tx.ExecContext(ctx, missing+fmt.Sprintf("PRAGMA application_id=%d; PRAGMA user_version=%d;", applicationID, schemaVersion))
-	return err
+	missing := strings.Join([]string{schema, schema2, schema3, schema4}[version:], "")
+	missing += fmt.Sprintf("PRAGMA application_id=%d; PRAGMA user_version=%d;", applicationID, schemaVersion)
+	if _, err = tx.ExecContext(ctx, missing); err != nil {
+		return err
+	}
+	return seal(ctx, txn{tx, db, &s.stmts}) // what older versions wrote
 }
 
 // ours says whether the file has all our tables; false is a file that is empty or of an

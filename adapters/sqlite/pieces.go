@@ -8,7 +8,6 @@ import (
 	"errors"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/soundstage-dev/soundstage/harness/fault"
@@ -113,6 +112,10 @@ func (s *Store) List(ctx context.Context, q store.Query) ([]store.Summary, error
 	if err != nil {
 		return nil, err
 	}
+	if q.Text != "" {
+		list, err := search(ctx, db, q)
+		return list, s.broken(err, op)
+	}
 	query, args := listQuery(q)
 	rows, err := db.QueryContext(ctx, query, args...)
 	if err != nil {
@@ -133,25 +136,9 @@ func (s *Store) List(ctx context.Context, q store.Query) ([]store.Summary, error
 }
 
 func listQuery(q store.Query) (string, []any) {
-	var b strings.Builder
-	var args []any
-	b.WriteString("SELECT h.kind, h.id, h.revision, h.title, h.size, h.updated FROM heads h WHERE NOT h.deleted")
-	if q.Kind != "" {
-		b.WriteString(" AND h.kind = ?")
-		args = append(args, q.Kind)
-	}
-	if q.After != (store.Ref{}) {
-		b.WriteString(" AND (h.kind, h.id) > (?, ?)")
-		args = append(args, q.After.Kind, q.After.ID)
-	}
-	if q.Text != "" {
-		// instr over blobs compares bytes: a text's own wildcards mean nothing, and
-		// both sides are folded by the port's rule.
-		b.WriteString(" AND EXISTS (SELECT 1 FROM texts t WHERE t.kind = h.kind AND t.id = h.id AND instr(t.text, ?) > 0)")
-		args = append(args, []byte(store.Fold(q.Text)))
-	}
-	b.WriteString(" ORDER BY h.kind, h.id LIMIT ?")
-	return b.String(), append(args, cmp.Or(q.Limit, store.MaxList))
+	where, args := within(q)
+	return "SELECT kind, id, revision, title, size, updated FROM heads WHERE NOT deleted" + where + " ORDER BY kind, id LIMIT ?",
+		append(args, cmp.Or(q.Limit, store.MaxList))
 }
 
 // Create implements [store.Store].
@@ -161,18 +148,26 @@ func (s *Store) Create(ctx context.Context, p store.Piece, stamp store.Stamp) (s
 	if err != nil {
 		return store.Piece{}, err
 	}
-	err = s.write(ctx, op, func(tx *sql.Tx) error {
-		has, ok, err := head(ctx, tx, p.Ref)
-		if err != nil {
+	err = s.write(ctx, op, func(tx txn) error {
+		if err := insert(ctx, tx, op, &p); err != nil {
 			return err
 		}
-		if ok && !has.deleted {
-			return store.Taken(op, p.Ref, has.revision)
-		}
-		p.Revision = has.revision + 1
 		return put(ctx, tx, p, stamp)
 	})
 	return owned(p, err)
+}
+
+// insert gives p the revision that it becomes, if its id is free.
+func insert(ctx context.Context, tx txn, op string, p *store.Piece) error {
+	has, ok, err := head(ctx, tx, p.Ref)
+	if err != nil {
+		return err
+	}
+	if ok && !has.deleted {
+		return store.Taken(op, p.Ref, has.revision)
+	}
+	p.Revision = has.revision + 1
+	return nil
 }
 
 // Update implements [store.Store].
@@ -182,28 +177,37 @@ func (s *Store) Update(ctx context.Context, p store.Piece, stamp store.Stamp) (s
 	if err != nil {
 		return store.Piece{}, err
 	}
-	err = s.write(ctx, op, func(tx *sql.Tx) error {
-		has, ok, err := head(ctx, tx, p.Ref)
-		switch {
-		case err != nil:
-			return err
-		case !ok || has.deleted:
-			return store.NotFound(op, p.Ref)
-		case has.revision != p.Revision:
-			return store.NotCurrent(op, p.Ref, has.revision, p.Revision)
-		}
-		var escrow string
-		if err := tx.QueryRowContext(ctx, "SELECT escrow FROM revisions WHERE kind = ? AND id = ? AND revision = ?",
-			p.Kind, p.ID, p.Revision).Scan(&escrow); err != nil {
+	err = s.write(ctx, op, func(tx txn) error {
+		if err := update(ctx, tx, op, &p); err != nil {
 			return err
 		}
-		if list, _ := store.EscrowList(p.Escrow); list != escrow {
-			return store.NewEscrow(op, p.Ref)
-		}
-		p.Revision++
 		return put(ctx, tx, p, stamp)
 	})
 	return owned(p, err)
+}
+
+// update gives p the revision that it becomes, if its own is the current one and its
+// escrow what was imported.
+func update(ctx context.Context, tx txn, op string, p *store.Piece) error {
+	has, ok, err := head(ctx, tx, p.Ref)
+	switch {
+	case err != nil:
+		return err
+	case !ok || has.deleted:
+		return store.NotFound(op, p.Ref)
+	case has.revision != p.Revision:
+		return store.NotCurrent(op, p.Ref, has.revision, p.Revision)
+	}
+	var escrow string
+	if err := tx.QueryRowContext(ctx, "SELECT escrow FROM revisions WHERE kind = ? AND id = ? AND revision = ?",
+		p.Kind, p.ID, p.Revision).Scan(&escrow); err != nil {
+		return err
+	}
+	if list, _ := store.EscrowList(p.Escrow); list != escrow {
+		return store.NewEscrow(op, p.Ref)
+	}
+	p.Revision++
+	return nil
 }
 
 // owned is p without bytes that the caller gave.
@@ -219,7 +223,7 @@ func owned(p store.Piece, err error) (store.Piece, error) {
 }
 
 // put writes p as the current revision.
-func put(ctx context.Context, tx *sql.Tx, p store.Piece, stamp store.Stamp) error {
+func put(ctx context.Context, tx txn, p store.Piece, stamp store.Stamp) error {
 	list, digests := store.EscrowList(p.Escrow)
 	for i, e := range p.Escrow {
 		raw := e.Raw
@@ -236,15 +240,13 @@ func put(ctx context.Context, tx *sql.Tx, p store.Piece, stamp store.Stamp) erro
 		p.Kind, p.ID, p.Revision, len(p.Body), at, stamp.Session, stamp.Seq, stamp.Cause, p.Title, list, p.Profiles, p.Body); err != nil {
 		return err
 	}
-	if _, err := tx.ExecContext(ctx, `INSERT INTO texts (kind, id, text) VALUES (?, ?, ?)
-		ON CONFLICT (kind, id) DO UPDATE SET text = excluded.text`,
-		p.Kind, p.ID, []byte(store.SearchText(p.Title, p.Body))); err != nil {
+	if err := putText(ctx, tx, p.Ref, store.SearchText(p.Title, p.Body)); err != nil {
 		return err
 	}
 	return putHead(ctx, tx, p, false)
 }
 
-func putHead(ctx context.Context, tx *sql.Tx, p store.Piece, deleted bool) error {
+func putHead(ctx context.Context, tx txn, p store.Piece, deleted bool) error {
 	_, err := tx.ExecContext(ctx, `INSERT INTO heads (kind, id, revision, deleted, size, updated, title) VALUES (?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (kind, id) DO UPDATE SET revision = excluded.revision, deleted = excluded.deleted,
 		size = excluded.size, updated = excluded.updated, title = excluded.title`,
@@ -258,7 +260,7 @@ func (s *Store) Delete(ctx context.Context, ref store.Ref, revision int64, stamp
 	if err := cmp.Or(store.CheckRef(ref), store.CheckStamp(stamp)); err != nil {
 		return err
 	}
-	return s.write(ctx, op, func(tx *sql.Tx) error {
+	return s.write(ctx, op, func(tx txn) error {
 		has, ok, err := head(ctx, tx, ref)
 		switch {
 		case err != nil:
@@ -274,7 +276,7 @@ func (s *Store) Delete(ctx context.Context, ref store.Ref, revision int64, stamp
 			ref.Kind, ref.ID, gone.Revision, gone.Updated.UnixMicro(), stamp.Session, stamp.Seq, stamp.Cause); err != nil {
 			return err
 		}
-		if _, err := tx.ExecContext(ctx, "DELETE FROM texts WHERE kind = ? AND id = ?", ref.Kind, ref.ID); err != nil {
+		if err := dropText(ctx, tx, ref); err != nil {
 			return err
 		}
 		return putHead(ctx, tx, gone, true)

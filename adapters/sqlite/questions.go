@@ -19,7 +19,7 @@ func (s *Store) PutQuestion(ctx context.Context, q question.Question, now time.T
 	if err != nil {
 		return fault.Wrap(err, fault.Internal, op, "encode the question %q", q.ID)
 	}
-	return s.write(ctx, op, func(tx *sql.Tx) error {
+	return s.write(ctx, op, func(tx txn) error {
 		var has int64
 		err := tx.QueryRowContext(ctx, "SELECT rev FROM questions WHERE id = ?", q.ID).Scan(&has)
 		if err != nil && !errors.Is(err, sql.ErrNoRows) {
@@ -42,7 +42,7 @@ func (s *Store) PutQuestion(ctx context.Context, q question.Question, now time.T
 
 // roomForQuestion forgets old questions, and refuses a new one where too many wait. One
 // whose time is over waits no more.
-func roomForQuestion(ctx context.Context, tx *sql.Tx, op string, now time.Time) error {
+func roomForQuestion(ctx context.Context, tx txn, op string, now time.Time) error {
 	at := store.Instant(now).UnixMicro()
 	var open int
 	if err := tx.QueryRowContext(ctx, "SELECT count(*) FROM questions WHERE pending AND expires > ?", at).Scan(&open); err != nil {

@@ -40,6 +40,7 @@ type Store struct {
 	// writing orders this process's writers: SQLite would make them wait by
 	// sleeping, which is slower and not in turn.
 	writing sync.Mutex
+	stmts   sync.Map // of writes, see txn
 
 	mu     sync.Mutex
 	db     *sql.DB     // nil until first use
@@ -50,6 +51,7 @@ type Store struct {
 var (
 	_ store.Store   = (*Store)(nil)
 	_ draft.Drafts  = (*Store)(nil)
+	_ draft.Saver   = (*Store)(nil)
 	_ ledger.Rows   = (*Store)(nil)
 	_ question.Rows = (*Store)(nil)
 	_ drawer.Rows   = (*Store)(nil)
@@ -147,7 +149,7 @@ func dsn(path string) string {
 }
 
 // write runs f in one immediate transaction. An error of f undoes all of it.
-func (s *Store) write(ctx context.Context, op string, f func(tx *sql.Tx) error) error {
+func (s *Store) write(ctx context.Context, op string, f func(tx txn) error) error {
 	db, err := s.use(ctx, op)
 	if err != nil {
 		return err
@@ -158,7 +160,7 @@ func (s *Store) write(ctx context.Context, op string, f func(tx *sql.Tx) error) 
 	if err != nil {
 		return s.broken(err, op)
 	}
-	if err := f(tx); err != nil {
+	if err := f(txn{tx, db, &s.stmts}); err != nil {
 		_ = tx.Rollback() // the first error says more
 		return s.broken(err, op)
 	}
