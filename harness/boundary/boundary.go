@@ -17,6 +17,7 @@ import (
 	"crypto/subtle"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/soundstage-dev/soundstage/harness/canon"
 	"github.com/soundstage-dev/soundstage/harness/fault"
@@ -40,6 +41,10 @@ const (
 	DefaultBody   = 48 << 20 // bytes of a request's body
 	DefaultHeader = 64 << 10 // bytes of a request's header
 	MinToken      = 16       // characters of a token
+
+	// DefaultBodyTime is how long a request's body may take to arrive. One that trickles in
+	// would keep a place for as long as its client likes.
+	DefaultBodyTime = time.Minute
 )
 
 // Options say who may come in. The zero value lets in requests of this machine that
@@ -64,8 +69,9 @@ type Options struct {
 	// all the same.
 	Open []string
 
-	MaxBody   int64 // 0: DefaultBody
-	MaxHeader int   // 0: DefaultHeader
+	MaxBody   int64         // 0: DefaultBody
+	MaxHeader int           // 0: DefaultHeader
+	BodyTime  time.Duration // 0: DefaultBodyTime
 
 	// Rate, when set, bounds how many requests come in. It counts those that passed
 	// everything else, so that a stranger without the token uses nothing up.
@@ -98,6 +104,9 @@ func Guard(o Options, next http.Handler) (http.Handler, error) {
 	if o.MaxHeader <= 0 {
 		o.MaxHeader = DefaultHeader
 	}
+	if o.BodyTime <= 0 {
+		o.BodyTime = DefaultBodyTime
+	}
 	if o.Refuse == nil {
 		o.Refuse = WriteError
 	}
@@ -125,7 +134,7 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if out.Body != nil && out.Body != http.NoBody {
-		out.Body = http.MaxBytesReader(w, out.Body, g.o.MaxBody)
+		out.Body = inTime(w, http.MaxBytesReader(w, out.Body, g.o.MaxBody), g.o.BodyTime)
 	}
 	g.next.ServeHTTP(w, out)
 }

@@ -45,6 +45,10 @@ func begin(c *cassette.Cassette, err error) (*edit, error) {
 	if err != nil {
 		return nil, err
 	}
+	if v := c.Header().KeyVersion; v > cassette.KeyVersion {
+		return nil, fault.New(cassette.CodeNewer, "cassette.edit", "cassette %q has keys of version %d; this version computes version %d", c.Path(), v, cassette.KeyVersion).
+			WithHint("use the version of soundstage that wrote it, or a later one; nothing was written")
+	}
 	e := &edit{c: c, header: c.Header(), changes: make([]cassette.Change, c.Len()), episodes: make([]cassette.Episode, c.Len())}
 	e.report = Report{Episodes: c.Len(), Notes: []Note{}}
 	for i := range e.episodes {

@@ -326,3 +326,31 @@ func TestDedupe(t *testing.T) {
 		t.Error("inline again, it is another file")
 	}
 }
+
+// Keys of a version to come are not computed by this one: the file stays as it is.
+func TestKeysOfANewerVersion(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "c.yaml")
+	w, err := cassette.CreateWith(path, cassette.Header{Rules: seam.DefaultRules(), KeyVersion: cassette.KeyVersion + 1}, cassette.CreateOptions{})
+	if err == nil {
+		err = w.Append(call(t, `{"a":1}`, "one"))
+	}
+	if err == nil {
+		err = w.Commit()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := read(t, path)
+	for name, change := range map[string]func() (upkeep.Report, error){
+		"rekey":  func() (upkeep.Report, error) { return upkeep.Rekey(path, nil, false) },
+		"redact": func() (upkeep.Report, error) { return upkeep.Redact(path, redact.New(redact.Options{}), false) },
+		"prune":  func() (upkeep.Report, error) { return upkeep.Prune(path, func(int) bool { return true }, false) },
+	} {
+		if _, err := change(); fault.CodeOf(err) != cassette.CodeNewer || fault.HintOf(err) == "" {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if after := read(t, path); !bytes.Equal(after, before) {
+		t.Error("the file was changed")
+	}
+}
