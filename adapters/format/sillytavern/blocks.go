@@ -83,11 +83,16 @@ var marker = twin.Over{
 		return canon.NewText("other"), ""
 	},
 	Write: func(doc, val *canon.Node) []twin.Loss {
-		set(doc, "/marker", twin.Flag.Write(canon.NewBool(val != nil), doc.Field("marker")))
+		is, _ := twin.Flag.Read(doc.Field("marker"))
 		if val == nil || val.Text() == markerOf(doc.Field("identifier").Text()) {
+			set(doc, "/marker", twin.Flag.Write(canon.NewBool(val != nil), doc.Field("marker")))
 			return nil
 		}
-		return []twin.Loss{{Value: val.Text(), Verdict: twin.Dropped, Reason: "what a prompt of SillyTavern stands for is fixed by its identifier"}}
+		verdict := twin.Dropped
+		if is != nil {
+			verdict = twin.Approximated
+		}
+		return []twin.Loss{{Value: val.Text(), Verdict: verdict, Reason: "what a prompt of SillyTavern stands for is fixed by its identifier"}}
 	},
 }
 
@@ -380,7 +385,45 @@ func (p plan) layPrompts(now []next, before map[string]row, losses *[]twin.Loss)
 			list = append(list, it) // a double
 		}
 	}
-	return twin.Refill(p.prompts, append(list, added...))
+	return twin.Refill(p.prompts, unlistedInOrder(append(list, added...), now))
+}
+
+// unlistedInOrder moves prompts that are in no order behind the others, where they do
+// not already stand as the blocks do: nothing else tells their order.
+func unlistedInOrder(list []*canon.Node, now []next) []*canon.Node {
+	var want, have []string
+	place := map[string]int{}
+	for _, n := range now {
+		if n.unlisted {
+			place[n.id] = len(want)
+			want = append(want, n.id)
+		}
+	}
+	seen := map[string]bool{}
+	for _, it := range list {
+		id := it.Field("identifier").Text()
+		if _, is := place[id]; is && !seen[id] {
+			seen[id] = true
+			have = append(have, id)
+		}
+	}
+	if slices.Equal(want, have) {
+		return list
+	}
+	slices.SortStableFunc(list, func(a, b *canon.Node) int {
+		x, ox := place[a.Field("identifier").Text()]
+		y, oy := place[b.Field("identifier").Text()]
+		switch {
+		case ox && oy:
+			return x - y
+		case ox:
+			return 1
+		case oy:
+			return -1
+		}
+		return 0
+	})
+	return list
 }
 
 func sameBlock(old row, val *canon.Node) bool {

@@ -144,6 +144,7 @@ var names = twin.Over{
 			return nil
 		}
 		if why := nameWords.Lossy(val); why != "" {
+			drop(doc, "/names_behavior")
 			return []twin.Loss{{Value: twin.Clip(val), Verdict: twin.Dropped, Reason: why}}
 		}
 		set(doc, "/names_behavior", nameWords.Write(val, nil))
@@ -246,7 +247,7 @@ func layScripts(s sheet, linked []store.Piece) (losses []content.Loss) {
 	if isManager(s.doc) {
 		return append(losses, content.Loss{Path: "/regexes", Value: twin.Clip(names), Verdict: twin.Dropped, Reason: "an export of the prompt manager holds no scripts"})
 	}
-	put, more := rules.Lay(all, s.doc.At(scriptsAt))
+	put, more := layRules(all, s.doc.At(scriptsAt))
 	for _, l := range more {
 		l.Path = "/regexes" + l.Path
 		losses = append(losses, l)

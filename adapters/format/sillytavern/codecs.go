@@ -212,12 +212,28 @@ func flags(path, why string, pairs ...[2]string) twin.Field {
 	}}
 }
 
-// keyList is the keys of an entry.
+// keysAt is the keys of an entry, at the first place that is there.
+func keysAt(path string, ptrs ...string) twin.Field {
+	codec := keyList
+	codec.Lay = func(val, old *canon.Node) (*canon.Node, []twin.Loss) { return codec.Write(val, old), keyLosses(val) }
+	var at []twin.Field
+	for _, ptr := range ptrs {
+		at = append(at, twin.Field{Ptr: ptr, Codec: codec, Required: true})
+	}
+	return alt(path, at...)
+}
+
+// keyList is a list of keys.
 var keyList = twin.Codec{
-	Read:  twin.ReadList(readKey),
-	Write: writeKeys,
-	Lay: func(val, old *canon.Node) (*canon.Node, []twin.Loss) {
-		return writeKeys(val, old), keyLosses(val)
+	Read: twin.ReadList(readKey),
+	Write: func(val, old *canon.Node) *canon.Node {
+		var list []*canon.Node
+		for _, k := range val.Items() {
+			if keyOf(k).Text != "" {
+				list = append(list, k)
+			}
+		}
+		return writeKeys(canon.NewArray(list...), old)
 	},
 	Empty: "[]",
 }
@@ -249,7 +265,7 @@ func keyLosses(val *canon.Node) []twin.Loss {
 	var losses []twin.Loss
 	for i, it := range val.Items() {
 		at := "/" + strconv.Itoa(i)
-		if p := it.Field("probability"); p != nil {
+		if p := it.Field("probability"); p != nil && keyOf(it).Text != "" {
 			losses = append(losses, twin.Loss{Path: at + "/probability", Value: twin.Clip(p), Verdict: twin.Dropped, Reason: "SillyTavern gives a probability to an entry, not to a key"})
 		}
 		k := keyOf(it)

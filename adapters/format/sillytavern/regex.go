@@ -118,13 +118,10 @@ const ruleFlags = "gmixXsuUAJ"
 
 var lineEnds = strings.NewReplacer("\n", `\n`, "\r", `\r`, "\u2028", `\u2028`, "\u2029", `\u2029`)
 
-func writePattern(doc *canon.Node, find, flags string, slashed bool) (losses []twin.Loss) {
-	say := func(why string, value string) {
-		losses = append(losses, twin.Loss{Value: twin.Clip(canon.NewText(value)), Verdict: twin.Approximated, Reason: why})
-	}
-	if plain := lineEnds.Replace(find); plain != find {
-		say("SillyTavern reads a pattern up to its first line end; they are written as escapes", find)
-		find = plain
+func writePattern(doc *canon.Node, find, flags string, slashed bool) []twin.Loss {
+	why, plain := "", lineEnds.Replace(find)
+	if plain != find {
+		why = "SillyTavern reads a pattern up to its first line end; they are written as escapes"
 	}
 	var kept strings.Builder
 	for _, r := range flags {
@@ -133,20 +130,20 @@ func writePattern(doc *canon.Node, find, flags string, slashed bool) (losses []t
 		}
 	}
 	if kept.String() != flags {
-		say("SillyTavern takes the flags "+ruleFlags+" alone, each once", flags)
+		why = "SillyTavern takes the flags " + ruleFlags + " alone, each once"
 	}
-	text := find
-	if _, _, is := splitPattern(find); slashed || kept.Len() > 0 || is {
-		text = "/" + find + "/" + kept.String()
+	text := plain
+	if _, _, is := splitPattern(plain); slashed || kept.Len() > 0 || is {
+		text = "/" + plain + "/" + kept.String()
 	}
-	if find == "" {
-		if kept.Len() > 0 {
-			say("a pattern that is empty has no flags", flags)
-		}
-		text = ""
+	if plain == "" {
+		text, why = "", "" // layRules says so
 	}
 	set(doc, "/findRegex", canon.NewText(text))
-	return losses
+	if why == "" {
+		return nil
+	}
+	return []twin.Loss{{Value: twin.Clip(canon.NewText(find + " " + flags)), Verdict: twin.Approximated, Reason: why}}
 }
 
 var placements = []string{1: "user_input", 2: "ai_output", 3: "slash_command", 5: "world_info", 6: "reasoning"}
@@ -321,13 +318,27 @@ func writeRegex(w content.Writing) (content.Written, error) {
 	return s.written(losses), nil
 }
 
+// layRules lays rules over scripts. Flags without a pattern have no place.
+func layRules(now, old *canon.Node) (*canon.Node, []content.Loss) {
+	var losses []content.Loss
+	now = now.Clone()
+	for i, r := range now.Items() {
+		if f := r.Field("flags"); f != nil && r.Field("find") == nil {
+			losses = append(losses, content.Loss{Path: canon.JoinPointer(itoa(i), "flags"), Value: twin.Clip(f), Verdict: twin.Dropped, Reason: "a pattern that is empty has no flags"})
+			drop(r, "/flags")
+		}
+	}
+	put, more := rules.Lay(now, old)
+	return put, append(losses, more...)
+}
+
 // rulesOver lays the rules over the file. One script stays an object while it is one.
 func rulesOver(s *sheet, before *canon.Node) []content.Loss {
 	now := s.body.Field("rules")
 	if now == nil {
 		now = canon.NewArray()
 	}
-	put, losses := rules.Lay(now, scriptsOf(s.doc))
+	put, losses := layRules(now, scriptsOf(s.doc))
 	for i := range losses {
 		losses[i].Path = "/rules" + losses[i].Path
 	}

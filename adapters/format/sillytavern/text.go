@@ -164,7 +164,10 @@ var sysprompt = twin.Over{
 			}
 			text[id] = body
 			for key := range b.Members() {
-				if !slices.Contains([]string{"id", "content", "enabled"}, key) && (key != "role" || b.Field(key).Text() != "system") {
+				switch {
+				case key == "role" && b.Field(key).Text() != "system":
+					lose("/role", twin.Approximated, "a system prompt is the system's")
+				case !slices.Contains([]string{"id", "content", "enabled", "role"}, key):
 					lose("/"+key, twin.Dropped, "a system prompt is its text")
 				}
 			}
@@ -261,11 +264,23 @@ func writeText(w content.Writing) (content.Written, error) {
 	}
 	fields := append([]twin.Field{nameField}, p.fields...)
 	losses := twin.Lay(s.doc, fields, s.body)
+	if again, _ := partOf(s.doc); again != name {
+		neutral(s.doc)
+	}
 	losses = append(losses, without(s.body, fields, "one file of text completion holds one part of a preset, here: "+what[name]+"; sillytavern-master holds them all")...)
 	stripped := strip(s.doc)
 	out := s.written(losses)
 	out.Stripped = stripped
 	return out, nil
+}
+
+// neutral fills in the samplers that a file of samplers is known by.
+func neutral(doc *canon.Node) {
+	for _, s := range [][2]string{{"/temp", "1"}, {"/top_p", "1"}, {"/top_k", "0"}, {"/rep_pen", "1"}} {
+		if doc.At(s[0]) == nil {
+			set(doc, s[0], parsed(s[1]))
+		}
+	}
 }
 
 var what = map[string]string{"instruct": "the instruct template", "context": "the context template", "sysprompt": "the system prompt", "preset": "the samplers", "reasoning": "the reasoning template"}
