@@ -90,7 +90,7 @@ conformance: ## run the public MCP conformance suite (SOUNDSTAGE_SUITE=folder wi
 
 bench: ## measure replay, recording and loading (BENCH=regexp)
 	cd harness && $(GO) test -run '^$$' -bench '$(BENCH)' -benchmem ./...
-	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem ./runtime/...
+	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem ./runtime/... ./adapters/sqlite
 
 fuzz: ## run each fuzz target for FUZZTIME (60s)
 	@grep -rnoE --include='*_test.go' '^func Fuzz[A-Za-z0-9_]+' . | sed -E 's|/[^/]*:[0-9]+:func | |' | sort -u | \
