@@ -72,7 +72,7 @@ func every() []trace.Payload {
 	review := &draft.Review{Draft: "d-1", Target: "character/ada", Rows: []draft.Change{{Path: "/n", Label: "N", Before: "a", After: "<b> & c"}}}
 	return []trace.Payload{
 		trace.SessionOpened{Skin: "loop", Mode: "replay", Gate: "guarded", Model: "m", Cassette: "c", Parent: "p", Origin: "user", ReadOnly: true},
-		trace.TurnOpened{Input: "ü \u2028 😀", Facts: []string{"f"}, Attach: []model.Part{{Kind: model.Image, Data: []byte{0, 255}, MediaType: "image/png"}}, Reasoning: "low", MaxCalls: 1, MaxRounds: 2},
+		trace.TurnOpened{Input: "ü \u2028 😀", Facts: []string{"f"}, Attach: []model.Part{{Kind: model.Image, Data: []byte{0, 255}, MediaType: "image/png"}}, Reasoning: "low", MaxCalls: 1, MaxRounds: 2, Servers: []trace.Server{{Name: "files", Tools: 3, Dropped: 1, Code: "MCP_SERVER_START"}}},
 		trace.Steered{Text: "t", After: true},
 		trace.ModelRequested{Round: 1, Ref: "r", Tools: []string{"a.b"}, Messages: 2, MaxOutput: 3, Reservation: "r", Row: &row},
 		trace.CostSettled{Row: row},
