@@ -41,6 +41,13 @@ var drafting = []string{
 	"studio.persona.create", "persona.identity.update", "persona.profile.update", "persona.injection.update", "persona.presentation.update",
 	"studio.pack.create", "pack.settings.update", "pack.items.manage", "pack.groups.manage",
 	"studio.htmldoc.create", "htmldoc.document.update",
+	"studio.lorebook.create", "lorebook.settings.update", "lorebook.entries.create", "lorebook.entries.duplicate", "lorebook.entries.update",
+	"lorebook.entries.reorder", "lorebook.entries.enable", "lorebook.entries.remove", "lorebook.triggers.update", "lorebook.placement.update",
+	"lorebook.bulk.update", "lorebook.folders.manage",
+	"studio.preset.create", "preset.settings.update", "preset.samplers.update", "preset.blocks.manage", "preset.groups.manage",
+	"preset.choices.manage", "preset.copy_blocks",
+	"studio.regex.create", "regex.settings.update", "regex.rules.manage",
+	"studio.quickreply.create", "quickreply.settings.update", "quickreply.replies.manage",
 }
 
 func TestBuiltInRows(t *testing.T) {

@@ -48,5 +48,6 @@ func Tools(d Deps) []tool.Tool {
 	}
 	return slices.Concat(
 		characterTools(d), personaTools(d), packTools(d), htmldocTools(d),
+		loreTools(d), presetTools(d), regexTools(d), quickReplyTools(d),
 	)
 }

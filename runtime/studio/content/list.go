@@ -219,3 +219,27 @@ func words[T ~string](list []T) []string {
 	}
 	return plain
 }
+
+// nested wants every item of a tree to lie in one that is there, and none in itself.
+func nested[T any](r rows[T], list []T, parent func(T) string) error {
+	above := map[string]string{}
+	for _, t := range list {
+		above[r.id(t)] = parent(t)
+	}
+	for _, t := range list {
+		if parent(t) == "" {
+			continue
+		}
+		if _, err := r.at(list, parent(t)); err != nil {
+			return err
+		}
+		at := parent(t)
+		for range list {
+			if at == r.id(t) {
+				return fault.New(CodePlace, "content.list", "the %s %q would lie in itself", r.what, r.id(t)).WithHint("give it another parent")
+			}
+			at = above[at]
+		}
+	}
+	return nil
+}
