@@ -57,6 +57,8 @@ var byCode = map[string]int{
 	"CARRIER_":       exitInvalid,
 	"CHARACTER_":     exitInvalid,
 	"CONTENT_":       exitInvalid,
+	"LOREBOOK_":      exitInvalid,
+	"PRESET_":        exitInvalid,
 	"CLIENTFILE_":    exitInvalid,
 	"CONFIG_":        exitInvalid,
 	"EXPORT_":        exitInvalid,
