@@ -305,13 +305,14 @@ func writeRegex(w content.Writing) (content.Written, error) {
 		return content.Written{}, err
 	}
 	before, _ := regexBody(s.doc)
+	named := s.doc.Field("scriptName").Text() // what the set is called after
 	losses := rulesOver(&s, before)
 	lose := func(path, why string) {
 		if at := s.body.At(path); at != nil {
 			losses = append(losses, content.Loss{Path: path, Value: twin.Clip(at), Verdict: twin.Dropped, Reason: why})
 		}
 	}
-	if was := s.doc.Field("scriptName").Text(); was == "" || was != s.body.Field("name").Text() {
+	if named == "" || named != s.body.Field("name").Text() {
 		lose("/name", "a file of scripts has no name for them together; the file's own says it")
 	}
 	lose("/description", "a file of scripts has no description")
