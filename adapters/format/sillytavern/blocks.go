@@ -134,16 +134,6 @@ func planOf(doc *canon.Node, at string) plan {
 	return p
 }
 
-// first is the prompt of that identifier that counts, and its place.
-func (p plan) first(identifier string) (int, *canon.Node) {
-	for i, it := range p.prompts.Items() {
-		if it.Kind() == canon.Object && it.Field("identifier").Text() == identifier {
-			return i, it
-		}
-	}
-	return -1, nil
-}
-
 // A row is a block as the document has it.
 type row struct {
 	id       string
