@@ -291,9 +291,10 @@ type OffRamp struct {
 
 // A Contextual is contextual routing of a state.
 type Contextual struct {
-	Enabled, HelpChat, RoomChat, MetaChat bool
-	PlanPath, PlanAccept, PlanRefine      string
-	Pos                                   Pos
+	Enabled                          bool
+	HelpChat, RoomChat, MetaChat     string
+	PlanPath, PlanAccept, PlanRefine string
+	Pos                              Pos
 }
 
 // An Agent is a model with a task.

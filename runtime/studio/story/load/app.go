@@ -1,0 +1,128 @@
+package load
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/soundstage-dev/soundstage/runtime/studio/story/program"
+	"github.com/soundstage-dev/soundstage/runtime/studio/story/value"
+)
+
+// story puts a module together: its own parts, then what it imports, then what can only be
+// said of the whole.
+func (l *loader) story(m *module) *program.Story {
+	o := l.object(m.tree, "the story")
+	s := &program.Story{
+		Dir: m.dir, Scope: &program.Scope{Dir: m.dir}, States: map[string]*program.State{}, Intents: map[string]*program.Intent{},
+		Agents: map[string]*program.Agent{}, Interfaces: map[string]*program.Interface{}, Exits: map[string]*program.Exit{},
+	}
+	m.scope = s.Scope
+	l.meta(o, s)
+	l.world(m, o, s)
+	for _, k := range o.entries("intents") {
+		s.Intents[k.name] = l.intent(m, k, "intent "+k.name)
+	}
+	s.Hosts = o.texts("hosts")
+	s.Tops = l.states(m, o.entries("states"), nil, s.States)
+	l.begin(o, s)
+	for _, st := range s.States {
+		l.resolve(s, st)
+	}
+	return s
+}
+
+func (l *loader) meta(o *object, s *program.Story) {
+	a := l.object(o.node("app"), "app")
+	s.ID, s.Version, s.Title, s.Author, s.Context = a.text("id"), a.text("version"), a.text("title"), a.text("author"), a.text("context")
+	a.text("license")
+	if p := a.text("context_path"); p != "" && s.Context != "" {
+		l.fail(a.pos("context_path"), "app.context and app.context_path are mutually exclusive")
+	}
+	if s.ID == "" {
+		l.fail(a.n.pos, "app.id is required")
+	}
+	a.done()
+}
+
+func (l *loader) world(m *module, o *object, s *program.Story) {
+	for _, k := range o.entries("world") {
+		v := program.Var{Name: m.scope.Key(k.name), Scope: m.scope, Pos: k.pos}
+		if n := k.val; n != nil && n.kind == mapNode && n.get("type") != nil {
+			w := l.object(n, "world.%s", k.name)
+			v.Type, v.Default, v.Values = w.text("type"), w.node("default").value(), w.texts("values")
+			w.done()
+		} else {
+			v.Default = k.val.value()
+			v.Type = inferred(v.Default)
+		}
+		s.World = append(s.World, v)
+	}
+	slices.SortFunc(s.World, func(a, b program.Var) int { return strings.Compare(a.Name, b.Name) })
+}
+
+// inferred is the type of a default without one.
+func inferred(v value.Value) string {
+	switch v.Kind() {
+	case value.Nil:
+		return "any"
+	default:
+		return v.Kind().String()
+	}
+}
+
+func (l *loader) begin(o *object, s *program.Story) {
+	n := o.node("root")
+	if n.isNull() {
+		l.fail(o.n.pos, "root: the story does not say in which state it begins")
+		return
+	}
+	if !n.isText() {
+		l.fail(n.pos, "root: unsupported value type")
+		return
+	}
+	s.Root = n.scalar.Str()
+	if s.States[s.Root] == nil {
+		l.fail(n.pos, "root: state %q is not declared in states", s.Root)
+	}
+}
+
+// resolve finds the states that a state's targets name.
+func (l *loader) resolve(s *program.Story, st *program.State) {
+	for i := range st.On {
+		for _, a := range st.On[i].Arcs {
+			l.aim(s, st, &a.Target, "transition target")
+		}
+	}
+	if st.Timeout != nil {
+		l.aim(s, st, &st.Timeout.Target, "timeout target")
+	}
+}
+
+func (l *loader) aim(s *program.Story, from *program.State, t *program.Target, what string) {
+	if t.Raw == "" || t.Raw == "." || t.Template != nil || t.Exit != "" {
+		return
+	}
+	t.Path = absolute(from.Path, t.Raw)
+	t.Self = t.Path == from.Path
+	if s.States[t.Path] == nil {
+		l.fail(t.Pos, "state %s: %s %q (resolved: %q) does not exist", from.Path, what, t.Raw, t.Path)
+	}
+}
+
+// absolute is a target seen from the state that owns the arc: ../x is x beside it.
+func absolute(owner, raw string) string {
+	if strings.HasPrefix(raw, "../") || raw == ".." {
+		raw = path.Join(strings.ReplaceAll(owner, ".", "/"), raw)
+	}
+	return strings.ReplaceAll(raw, "/", ".")
+}
+
+// include merges what a manifest includes into its tree.
+func (l *loader) include(m *module) {
+	n := m.tree.get("include")
+	if n.isNull() {
+		return
+	}
+	l.fail(n.pos, "include is not read yet")
+}

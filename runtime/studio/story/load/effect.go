@@ -1,0 +1,229 @@
+package load
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/soundstage-dev/soundstage/runtime/studio/story/expr"
+	"github.com/soundstage-dev/soundstage/runtime/studio/story/program"
+	"github.com/soundstage-dev/soundstage/runtime/studio/story/value"
+)
+
+// A place is where a part of a story is being read: whose words hold there.
+type place struct {
+	m     *module
+	what  string // for findings: "state foyer, on go"
+	state *program.State
+}
+
+func (p place) in(format string, args ...any) place {
+	p.what = sprintf(format, args...)
+	return p
+}
+
+// guard compiles a when.
+func (l *loader) guard(o *object, name string) *expr.Expr {
+	src := o.text(name)
+	if src == "" {
+		return nil
+	}
+	e, err := expr.CompileBool(src)
+	if err != nil {
+		l.fail(o.pos(name), "%s: %s: %s", o.what, name, problem(err))
+	}
+	return e
+}
+
+// small compiles a template of effects.
+func (l *loader) small(o *object, name string) *expr.Template {
+	src := o.text(name)
+	if src == "" {
+		return nil
+	}
+	return l.smallOf(src, o.pos(name), o.what+": "+name)
+}
+
+func (l *loader) smallOf(src string, at program.Pos, what string) *expr.Template {
+	t, err := expr.Small(src)
+	if err != nil {
+		l.fail(at, "%s: %s", what, problem(err))
+	}
+	return t
+}
+
+// page compiles a template of a page.
+func (l *loader) page(m *module, o *object, name string) *expr.Template {
+	src := o.text(name)
+	if src == "" {
+		return nil
+	}
+	t, err := m.pages.Page(src)
+	if err != nil {
+		l.fail(o.pos(name), "%s: %s: %s", o.what, name, problem(err))
+	}
+	return t
+}
+
+// problem is an error without its code and operation.
+func problem(err error) string {
+	text := err.Error()
+	if _, rest, ok := strings.Cut(text, ": "); ok && strings.HasPrefix(text, "STORY_") {
+		if _, after, ok := strings.Cut(rest, ": "); ok && strings.HasPrefix(rest, "story.") {
+			return after
+		}
+		return rest
+	}
+	return text
+}
+
+// valueTree reads a value whose texts may be templates.
+func (l *loader) valueTree(n *node, what string) *program.Tree {
+	t := &program.Tree{Pos: n.pos}
+	switch n.kind {
+	case listNode:
+		t.Kind = program.TreeList
+		for _, it := range n.list {
+			t.List = append(t.List, l.valueTree(it, what))
+		}
+	case mapNode:
+		t.Kind, t.Map = program.TreeMap, map[string]*program.Tree{}
+		for _, k := range n.keys {
+			t.Map[k.name] = l.valueTree(k.val, what+"."+k.name)
+		}
+	default:
+		t.Literal = n.scalar
+		if n.scalar.Kind() == value.String && strings.Contains(n.scalar.Str(), "{{") {
+			t.Kind, t.Template = program.TreeTemplate, l.smallOf(n.scalar.Str(), n.pos, what)
+		}
+	}
+	return t
+}
+
+// effects reads a list of effects; a single one is a list of one.
+func (l *loader) effects(p place, n *node, completing bool) []*program.Effect {
+	if n.isNull() {
+		return nil
+	}
+	items := n.list
+	if n.kind == mapNode {
+		items = []*node{n}
+	} else if n.kind != listNode {
+		l.fail(n.pos, "%s: the effects are %s, and not a list", p.what, n.what())
+	}
+	var list []*program.Effect
+	for i, it := range items {
+		list = append(list, l.effect(p.in("%s, effect %d", p.what, i+1), it, completing))
+	}
+	return list
+}
+
+func (l *loader) effect(p place, n *node, completing bool) *program.Effect {
+	o := l.object(n, "%s", p.what)
+	e := &program.Effect{Scope: p.m.scope, Pos: n.pos, When: l.guard(o, "when")}
+	l.assigns(p, o, e)
+	for _, k := range o.entries("increment") {
+		by, ok := k.val.scalar.Int()
+		if !ok {
+			l.fail(k.val.pos, "%s: increment.%s is %s, and not a whole number", p.what, k.name, k.val.what())
+		}
+		e.Increment = append(e.Increment, program.Count{Key: p.m.scope.Key(k.name), By: by, Pos: k.pos})
+	}
+	slices.SortFunc(e.Increment, func(a, b program.Count) int { return strings.Compare(a.Key, b.Key) })
+	e.Say = l.page(p.m, o, "say")
+	e.RawInvoke, e.ID, e.Background, e.Once, e.Agent = o.text("invoke"), o.text("id"), o.bool("background"), o.bool("once"), o.text("agent")
+	e.Invoke = e.RawInvoke
+	if w := o.node("with"); !w.isNull() {
+		e.With = l.valueTree(w, p.what+": with")
+	}
+	if s := o.node("selection"); !s.isNull() {
+		e.Selection = l.valueTree(s, p.what+": selection")
+	}
+	l.binds(p, o, e)
+	if o.has("on_error") {
+		t := l.target(p, o, "on_error")
+		e.OnError = &t
+	}
+	if emit := o.text("emit"); emit != "" {
+		e.Emit = []string{emit}
+	}
+	l.emission(p, o, e)
+	e.OnComplete = l.effects(p.in("%s, on_complete", p.what), o.node("on_complete"), true)
+	e.Effects = l.effects(p, o.node("effects"), completing)
+	if o.has("target") {
+		t := l.target(p, o, "target")
+		e.Target = &t
+	}
+	e.Kind = kindOf(e)
+	o.done()
+	l.checkEffect(p, o, e, completing)
+	return e
+}
+
+func kindOf(e *program.Effect) program.EffectKind {
+	switch {
+	case len(e.Set) > 0:
+		return program.Set
+	case len(e.Increment) > 0:
+		return program.Increment
+	case e.Say != nil:
+		return program.Say
+	case e.Invoke != "":
+		return program.Invoke
+	}
+	return program.Nothing
+}
+
+func (l *loader) assigns(p place, o *object, e *program.Effect) {
+	for _, k := range o.entries("set") {
+		e.Set = append(e.Set, program.Assign{
+			Key: p.m.scope.Key(k.name), Bare: k.name, Value: l.valueTree(k.val, p.what+": set."+k.name), Pos: k.pos,
+		})
+	}
+	slices.SortFunc(e.Set, func(a, b program.Assign) int { return strings.Compare(a.Key, b.Key) })
+}
+
+func (l *loader) binds(p place, o *object, e *program.Effect) {
+	for _, k := range o.entries("bind") {
+		b := program.Bind{Key: p.m.scope.Key(k.name), Path: k.val.scalar.Text(), Pos: k.pos}
+		if strings.Contains(b.Path, "{{") {
+			b.Template, b.Path = l.smallOf(b.Path, k.val.pos, p.what+": bind."+k.name), ""
+		}
+		e.Bind = append(e.Bind, b)
+	}
+	slices.SortFunc(e.Bind, func(a, b program.Bind) int { return strings.Compare(a.Key, b.Key) })
+}
+
+func (l *loader) emission(p place, o *object, e *program.Effect) {
+	if name := o.text("emit_intent"); name != "" {
+		e.EmitIntent = l.smallOf(name, o.pos("emit_intent"), p.what+": emit_intent")
+		if e.EmitIntent != nil && e.EmitIntent.Plain() {
+			e.EmitStatic = name
+		}
+	}
+	if s := o.node("slots"); !s.isNull() {
+		e.Slots = l.valueTree(s, p.what+": slots")
+	}
+}
+
+// checkEffect says what an effect must not put together.
+func (l *loader) checkEffect(p place, o *object, e *program.Effect, completing bool) {
+	if e.Background && e.Invoke == "" {
+		l.fail(o.pos("background"), "%s: background: true requires invoke:", p.what)
+	}
+	if e.Background && completing {
+		l.fail(o.pos("background"), "%s: background: true is not allowed inside on_complete:", p.what)
+	}
+	if e.Once && len(e.Bind) == 0 {
+		l.fail(o.pos("once"), "%s: once: true requires a non-empty bind:", p.what)
+	}
+	if e.Target != nil {
+		if !completing {
+			l.fail(o.pos("target"), "%s: target: is only allowed inside on_complete:", p.what)
+		}
+		if e.EmitIntent != nil {
+			l.fail(o.pos("emit_intent"), "%s: emit_intent: cannot be combined with target:", p.what)
+		} else if e.Kind != program.Nothing {
+			l.fail(o.pos("target"), "%s: target: cannot be combined with %s:", p.what, e.Kind)
+		}
+	}
+}

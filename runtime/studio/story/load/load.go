@@ -1,0 +1,135 @@
+// Package load reads a story: files in, a program.Story and every finding out.
+//
+// It is a part of the story studio above program and below everything that runs one. It
+// stops at nothing: what is wrong in one place is said, and the rest is read on, so that
+// one run gives the findings of all stages. It opens files through Files, and runs
+// nothing of a story.
+package load
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"strings"
+
+	"github.com/soundstage-dev/soundstage/harness/fault"
+	"github.com/soundstage-dev/soundstage/runtime/studio/story/expr"
+	"github.com/soundstage-dev/soundstage/runtime/studio/story/program"
+)
+
+// Files is where a story lies. Names are absolute and slashed; what must not be read is
+// an error of code CodeNoFile.
+type Files interface {
+	// Read gives a file, of at most MaxFile bytes and one more.
+	Read(ctx context.Context, name string) ([]byte, error)
+	// Glob gives the files below dir that a pattern names, sorted.
+	Glob(ctx context.Context, dir, pattern string) ([]string, error)
+}
+
+// Options say what to read.
+type Options struct {
+	Files Files
+	App   string // the manifest, or its folder
+	Root  string // where "@library/name" is found, as <Root>/<name>; "" is nowhere
+}
+
+// Load reads a story whole. The story is nil where the findings have an error; err is for
+// what is no finding: a file that cannot be read, ctx.
+func Load(ctx context.Context, o Options) (*program.Story, []Finding, error) {
+	app := o.App
+	if path.Ext(app) != ".yaml" && path.Ext(app) != ".yml" {
+		app = path.Join(app, "app.yaml")
+	}
+	l := &loader{ctx: ctx, files: o.Files, root: o.Root, base: path.Dir(app)}
+	m := l.module(app, nil)
+	if l.err != nil {
+		return nil, l.sorted(), l.err
+	}
+	if m == nil {
+		return nil, l.sorted(), nil
+	}
+	story := l.story(m)
+	if l.err != nil || l.failed() {
+		return nil, l.sorted(), l.err
+	}
+	return story, l.sorted(), nil
+}
+
+// A loader is one run.
+type loader struct {
+	report
+	ctx   context.Context //nolint:containedctx // lives as long as Load
+	files Files
+	root  string
+	base  string // folder of the root manifest: names in findings are seen from here
+	nodes int    // of all files
+	err   error  // the first that is no finding
+}
+
+func sprintf(format string, args ...any) string { return fmt.Sprintf(format, args...) }
+
+// shown is a file's name in findings.
+func (l *loader) shown(name string) string {
+	if rest, ok := strings.CutPrefix(name, l.base+"/"); ok {
+		return rest
+	}
+	return name
+}
+
+// read reads a file, or says at the place that names it why not.
+func (l *loader) read(name string, at program.Pos) []byte {
+	raw, err := l.files.Read(l.ctx, name)
+	if err == nil {
+		return raw
+	}
+	if l.ctx.Err() != nil {
+		l.err = l.ctx.Err()
+	}
+	if at.File == "" && l.err == nil {
+		l.err = fault.Wrap(err, CodeNoFile, "story.load", "the story %q cannot be read", l.shown(name)).WithHint("name a folder with an app.yaml, or the file itself")
+		return nil
+	}
+	l.fail(at, "%q cannot be read: %s", l.shown(name), err)
+	return nil
+}
+
+// A module is one manifest with all that it includes, as a tree.
+type module struct {
+	app    string // absolute
+	dir    string
+	tree   *node
+	scope  *program.Scope
+	pages  *expr.Pages
+	parent *module
+}
+
+// module reads a manifest and its includes.
+func (l *loader) module(app string, parent *module) *module {
+	at := program.Pos{}
+	if parent != nil {
+		at = program.Pos{File: l.shown(app), Line: 1, Column: 1}
+	}
+	raw := l.read(app, at)
+	if raw == nil {
+		return nil
+	}
+	tree := l.parse(l.shown(app), raw)
+	if tree == nil {
+		return nil
+	}
+	m := &module{app: app, dir: path.Dir(app), tree: tree, parent: parent}
+	m.pages = expr.NewPages(func(name string) ([]byte, error) {
+		if !local(name) {
+			return nil, fault.New(CodeNoFile, "story.page", "the page %q lies outside of the story's views", name)
+		}
+		return l.files.Read(l.ctx, path.Join(m.dir, "views", name))
+	})
+	l.include(m)
+	return m
+}
+
+// local reports a name that stays below its folder.
+func local(name string) bool {
+	clean := path.Clean(name)
+	return !path.IsAbs(clean) && clean != ".." && !strings.HasPrefix(clean, "../")
+}
