@@ -152,7 +152,8 @@ type Arc struct {
 type Target struct {
 	Raw      string         // as written; "" and "." stay
 	Path     string         // resolved; "" where it stays or is a template
-	Template *expr.Template // of a target that is rendered when it is taken
+	Template *expr.Template // of a target that is rendered when a person takes it: a page
+	Small    *expr.Template // the same, as an effect renders it where an intent was emitted; nil where it is no such template
 	Exit     string         // of "@exit:name", which is resolved by the importer
 	Self     bool           // names its own state: on_enter runs again
 	Pos      Pos
