@@ -290,3 +290,6 @@ func said(say, page string) string {
 func (m *Machine) Env(at Situation, scope *program.Scope, slots value.Value) *expr.Env {
 	return m.run(at, slots, false).env(scope)
 }
+
+// Whole reports a key of the world that the story declares to be a whole number.
+func (m *Machine) Whole(key string) bool { return m.types[key] == "int" }

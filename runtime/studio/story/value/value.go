@@ -247,3 +247,38 @@ func steps(path string) []step {
 	}
 	return all
 }
+
+// Floats is v with every Int in it as a Float, and whether there was one.
+func (v Value) Floats() (Value, bool) {
+	switch v.kind {
+	case Int:
+		return Of(float64(v.num)), true
+	case List:
+		var out []Value
+		for i, it := range v.list {
+			if f, ok := it.Floats(); ok {
+				if out == nil {
+					out = slices.Clone(v.list)
+				}
+				out[i] = f
+			}
+		}
+		if out != nil {
+			return Value{kind: List, list: out}, true
+		}
+	case Map:
+		var out map[string]Value
+		for name, it := range v.m {
+			if f, ok := it.Floats(); ok {
+				if out == nil {
+					out = maps.Clone(v.m)
+				}
+				out[name] = f
+			}
+		}
+		if out != nil {
+			return Value{kind: Map, m: out}, true
+		}
+	}
+	return v, false
+}

@@ -1,0 +1,331 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/soundstage-dev/soundstage/runtime/studio/story/machine"
+	"github.com/soundstage-dev/soundstage/runtime/studio/story/program"
+	"github.com/soundstage-dev/soundstage/runtime/studio/story/value"
+)
+
+// A Status is how a job stands.
+type Status string
+
+// The statuses.
+const (
+	Running  Status = "running"
+	Awaiting Status = "awaiting_input"
+	Done     Status = "done"
+	Failed   Status = "failed"
+)
+
+// A Job is a call in the background.
+type Job struct {
+	ID     string
+	Kind   string // the handler
+	Status Status
+	Origin string // the state that submitted it
+	Result Result
+	Error  string
+	due    time.Time
+	effect *program.Effect
+}
+
+// A Notice is a line of the inbox.
+type Notice struct {
+	Severity string // info, success, warn, error, action_required
+	Title    string
+	Body     string
+	State    string
+	Job      string
+	Read     bool
+}
+
+// Inbox is every notice.
+func (s *Session) Inbox() []Notice { return s.inbox }
+
+// Jobs is every job.
+func (s *Session) Jobs() []*Job { return s.jobs }
+
+// Ended are the jobs that ended, or began to wait for an answer, since it was last asked.
+func (s *Session) Ended() []*Job {
+	list := s.ended
+	s.ended = nil
+	return list
+}
+
+// submit begins a job. Its handler answers at once, and what it says counts when its
+// delay is over.
+func (t *turn) submit(ctx context.Context, c machine.Call) error {
+	e := c.Effect
+	args, _ := t.args(machine.Call{Effect: e, Args: c.Args, World: t.at.World, Slots: c.Slots}, nil)
+	j := &Job{ID: fmt.Sprintf("job-%d", len(t.s.jobs)+1), Kind: e.Invoke, Status: Running, Origin: t.at.State, effect: e}
+	res, err := t.s.handlers.Call(ctx, Request{Handler: e.Invoke, Args: args, State: t.at.State, World: t.at.World, Agent: e.Agent, Background: true})
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	j.Result, j.Error = res, res.Error
+	if err != nil {
+		j.Error = problemOf(err)
+	}
+	j.due = t.s.now.Add(res.Delay)
+	t.s.jobs = append(t.s.jobs, j)
+	key := "last_job_id"
+	for _, b := range e.Bind {
+		if b.Path == "job_id" {
+			key = b.Key
+			break
+		}
+	}
+	t.set(key, value.Of(j.ID))
+	if key != "last_job_id" {
+		t.set("last_job_id", value.Of(j.ID))
+	}
+	t.event("scheduler.submitted", fields{"namespace": value.Of(e.Invoke), "job_id": value.Of(j.ID), "state": value.Of(t.at.State)})
+	t.s.notify(Notice{Severity: "info", Title: "Job submitted: " + e.Invoke, State: t.at.State, Job: j.ID})
+	return nil
+}
+
+func (s *Session) notify(n Notice) { s.inbox = append(s.inbox, n) }
+
+// Drain ends every job that is due.
+func (s *Session) Drain(ctx context.Context) error {
+	for _, j := range s.jobs {
+		if j.Status != Running || j.due.After(s.now) {
+			continue
+		}
+		if j.Result.Asks != nil {
+			j.Status = Awaiting
+			s.ended = append(s.ended, j)
+			s.notify(Notice{Severity: "action_required", Title: j.Result.Asks.Prompt, State: j.Origin, Job: j.ID})
+			continue
+		}
+		if err := s.complete(ctx, j); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Answer lets a job that waits for an answer go on.
+func (s *Session) Answer(ctx context.Context, id string) error {
+	for _, j := range s.jobs {
+		if j.ID == id && j.Status == Awaiting {
+			j.Result.Asks, j.Status = nil, Running
+			return s.Drain(ctx)
+		}
+	}
+	return nil
+}
+
+// complete ends a job: a turn of its own, with what the story does on it.
+func (s *Session) complete(ctx context.Context, j *Job) error {
+	j.Status = Done
+	if j.Error != "" {
+		j.Status = Failed
+	}
+	s.ended = append(s.ended, j)
+	t := s.begin(s.at.State)
+	world := t.at.World.Merge(value.NewMap(fields{"last_job_id": value.Of(j.ID), "last_job_status": value.Of(string(j.Status))}))
+	if !j.Result.Data.IsNil() {
+		world = world.With("last_job_result", j.Result.Data)
+	}
+	t.at.World = world
+	t.event("turn.start", fields{"turn": value.Of(t.turn), "kind": value.Of("background_completion"), "job_id": value.Of(j.ID)})
+	if list := j.effect.OnComplete; len(list) > 0 && s.at.State == j.Origin {
+		if err := t.onComplete(ctx, list); err != nil {
+			return err
+		}
+	}
+	done := fields{"job_id": value.Of(j.ID), "status": value.Of(string(j.Status))}
+	if j.Error != "" {
+		done["error"] = value.Of(j.Error)
+	}
+	t.event("scheduler.completed", done)
+	t.set("$inbox", s.summary())
+	t.event("turn.end", fields{"outcome": value.Of("background_completion"), "job_status": value.Of(string(j.Status))})
+	s.finish(t)
+	if j.Status == Failed {
+		s.notify(Notice{Severity: "error", Title: "Job failed: " + j.Kind, Body: j.Error, State: j.Origin, Job: j.ID})
+		return nil
+	}
+	s.notify(finished(j))
+	return nil
+}
+
+func finished(j *Job) Notice {
+	n := Notice{Severity: "success", Title: "Job done: " + j.Kind, State: j.Origin, Job: j.ID}
+	if chat, _ := j.Result.Data.Get("chat_id"); chat.Str() != "" {
+		n.Title = "Reply ready"
+		if answer, _ := j.Result.Data.Get("answer"); answer.Str() != "" {
+			n.Title, n.Body = "Reply ready — "+shortened(answer.Str(), 60), shortened(answer.Str(), 200)
+		}
+	}
+	return n
+}
+
+func shortened(s string, n int) string {
+	s = strings.ReplaceAll(strings.TrimSpace(s), "\n", " ")
+	if r := []rune(s); len(r) > n {
+		return string(r[:n-1]) + "…"
+	}
+	return s
+}
+
+func (s *Session) summary() value.Value {
+	unread, needs := 0, 0
+	for _, n := range s.inbox {
+		if !n.Read {
+			unread++
+			if n.Severity == "action_required" {
+				needs++
+			}
+		}
+	}
+	return value.NewMap(fields{"unread": value.Of(unread), "needs_attention": value.Of(needs)})
+}
+
+// onComplete runs what a story does when a job of it ends.
+func (t *turn) onComplete(ctx context.Context, list []*program.Effect) error {
+	step, err := t.s.machine.Apply(t.at, list, machine.Application{})
+	if err != nil {
+		return err
+	}
+	t.add(step.Events)
+	t.at = step.Situation
+	if err := t.calls(ctx, step.Calls, 0); err != nil {
+		return err
+	}
+	if t.redirected {
+		return nil
+	}
+	for _, e := range list {
+		if e.Target == nil {
+			continue
+		}
+		if e.When != nil {
+			ok, err := e.When.Bool(t.s.machine.Env(t.at, e.Scope, value.Value{}))
+			if err != nil {
+				return err
+			}
+			if !ok {
+				continue
+			}
+		}
+		return t.arrive(ctx, e.Target, e.Scope, "__on_complete_target__")
+	}
+	return nil
+}
+
+// arrive goes to a state by itself: nobody's intent led there.
+func (t *turn) arrive(ctx context.Context, target *program.Target, scope *program.Scope, intent string) error {
+	from, path := t.at.State, target.Path
+	if path == "" {
+		raw := target.Raw
+		if target.Small != nil {
+			text, err := target.Small.Text(t.s.machine.Env(t.at, scope, value.Value{}))
+			if err != nil {
+				return err
+			}
+			raw = strings.TrimSpace(text)
+		}
+		if owner := t.s.story.States[from]; owner != nil {
+			path = machine.Resolve(owner, raw)
+		}
+	}
+	to := t.s.story.States[path]
+	if to == nil {
+		return nil // said at load time where it is no template
+	}
+	t.event("machine.transition", fields{"from": value.Of(from), "to": value.Of(path), "intent": value.Of(intent)})
+	t.event("machine.state_exited", fields{"state": value.Of(from)})
+	t.event("machine.state_entered", fields{"state": value.Of(path)})
+	t.at.State = path
+	if len(to.OnEnter) == 0 {
+		return nil
+	}
+	step, err := t.s.machine.Apply(t.at, to.OnEnter, machine.Application{})
+	if err != nil {
+		return err
+	}
+	t.add(step.Events)
+	t.at = step.Situation
+	return t.calls(ctx, step.Calls, 0)
+}
+
+type timer struct {
+	state  string
+	due    time.Time
+	target *program.Timeout
+}
+
+// arm starts the timeout of a state, and stops that of any other.
+func (s *Session) arm(state string) {
+	s.timer = nil
+	if st := s.story.States[state]; st != nil && st.Timeout != nil && st.Timeout.After > 0 {
+		s.timer = &timer{state: state, due: s.now.Add(st.Timeout.After), target: st.Timeout}
+	}
+}
+
+// Advance moves the story's clock, and lets jobs end and states time out, in order.
+func (s *Session) Advance(ctx context.Context, by time.Duration) error {
+	until := s.now.Add(by)
+	for {
+		if err := s.Drain(ctx); err != nil {
+			return err
+		}
+		next, ok := s.next(until)
+		if !ok {
+			break
+		}
+		s.now = next
+		if s.timer != nil && !s.timer.due.After(s.now) {
+			if err := s.fire(ctx); err != nil {
+				return err
+			}
+		}
+	}
+	s.now = until
+	return s.Drain(ctx)
+}
+
+// next is when something is due, up to until.
+func (s *Session) next(until time.Time) (at time.Time, ok bool) {
+	consider := func(due time.Time) {
+		if !due.After(until) && (!ok || due.Before(at)) {
+			at, ok = due, true
+		}
+	}
+	if s.timer != nil {
+		consider(s.timer.due)
+	}
+	for _, j := range s.jobs {
+		if j.Status == Running {
+			consider(j.due)
+		}
+	}
+	return at, ok
+}
+
+// fire leaves a state whose time is over.
+func (s *Session) fire(ctx context.Context) error {
+	tm := s.timer
+	s.timer = nil
+	if s.at.State != tm.state {
+		return nil
+	}
+	t := s.begin(tm.state)
+	to := tm.target.Target.Path
+	t.event("turn.start", fields{"turn": value.Of(t.turn), "kind": value.Of("timeout"), "source": value.Of(tm.state)})
+	t.event("machine.timeout", fields{"from": value.Of(tm.state), "to": value.Of(to)})
+	if err := t.arrive(ctx, &tm.target.Target, nil, "__timeout__"); err != nil {
+		return err
+	}
+	t.event("turn.end", fields{"outcome": value.Of("timeout"), "to": value.Of(t.at.State)})
+	s.finish(t)
+	s.arm(s.at.State)
+	return nil
+}

@@ -1,0 +1,346 @@
+package engine
+
+import (
+	"context"
+	"errors"
+
+	"github.com/soundstage-dev/soundstage/harness/fault"
+	"github.com/soundstage-dev/soundstage/runtime/studio/story/expr"
+	"github.com/soundstage-dev/soundstage/runtime/studio/story/machine"
+	"github.com/soundstage-dev/soundstage/runtime/studio/story/program"
+	"github.com/soundstage-dev/soundstage/runtime/studio/story/value"
+)
+
+type fields = map[string]value.Value
+
+// A turn is one while it runs. What it did counts when finish takes it.
+type turn struct {
+	s          *Session
+	turn       int
+	from       string
+	at         machine.Situation
+	view       string
+	events     []Event
+	redirected bool
+}
+
+func (s *Session) begin(from string) *turn {
+	return &turn{s: s, turn: s.turn + 1, from: from, at: s.at}
+}
+
+// finish takes what a turn did. Events stand in the state that the turn began in, but
+// those that name one themselves.
+func (s *Session) finish(t *turn) {
+	for i := range t.events {
+		t.events[i].Seq = i
+	}
+	s.turn, s.at = t.turn, machine.Situation{State: t.at.State, World: s.fold(t.at.World)}
+	s.trace = append(s.trace, t.events...)
+}
+
+// fold is a world as it comes back from its trace: a number is whole only where the story
+// says so.
+func (s *Session) fold(world value.Value) value.Value {
+	changed := fields{}
+	for name, v := range world.Members() {
+		if w, ok := s.folded(name, v); ok {
+			changed[name] = w
+		}
+	}
+	if len(changed) == 0 {
+		return world
+	}
+	return world.Merge(value.NewMap(changed))
+}
+
+func (s *Session) folded(name string, v value.Value) (value.Value, bool) {
+	if v.Kind() == value.Int && s.machine.Whole(name) {
+		return v, false
+	}
+	return v.Floats()
+}
+
+func (t *turn) event(kind string, payload fields) {
+	t.add([]machine.Event{{Kind: kind, Payload: value.NewMap(payload)}})
+}
+
+func (t *turn) add(list []machine.Event) {
+	for _, e := range list {
+		state := t.from
+		if e.Kind == "machine.state_exited" || e.Kind == "machine.state_entered" {
+			if named, _ := e.Payload.Get("state"); named.Str() != "" {
+				state = named.Str()
+			}
+		}
+		t.events = append(t.events, Event{Turn: t.turn, Kind: e.Kind, State: state, Payload: e.Payload})
+	}
+}
+
+func (t *turn) set(key string, v value.Value) {
+	t.at.World = t.at.World.With(key, v)
+	t.event("world.update", fields{"set": value.NewMap(fields{key: v})})
+}
+
+// calls makes the calls of a step, in order, and follows the first that fails and says
+// where to go then. depth counts redirects.
+func (t *turn) calls(ctx context.Context, list []machine.Call, depth int) error {
+	applied, cost := false, 0.0
+	binds := fields{}
+	var redirect *program.Target
+	for _, c := range list {
+		if c.Effect.Background {
+			if err := t.submit(ctx, c); err != nil {
+				return err
+			}
+			applied = true
+			continue
+		}
+		changed, failed, paid, err := t.call(ctx, c, binds)
+		if err != nil {
+			return err
+		}
+		applied, cost = applied || changed, cost+paid
+		if failed && c.Effect.OnError != nil {
+			redirect = c.Effect.OnError
+			break
+		}
+	}
+	if t.pay(cost, len(list) > 0) {
+		applied = true
+	}
+	if redirect != nil {
+		return t.redirect(ctx, redirect, depth)
+	}
+	if !applied {
+		return nil
+	}
+	view, err := t.s.machine.Render(t.at)
+	if err == nil && view != "" {
+		t.view = view
+	}
+	return err
+}
+
+// call makes one call and binds what it says.
+func (t *turn) call(ctx context.Context, c machine.Call, binds fields) (applied, failed bool, cost float64, err error) {
+	e := c.Effect
+	args, fellBack := t.args(c, binds)
+	t.event("harness.dispatched", fields{
+		"namespace": value.Of(e.Invoke), "args": args, "rerender_fell_back": value.Of(fellBack), "background": value.Of(false),
+	})
+	res, callErr := t.s.handlers.Call(ctx, Request{Handler: e.Invoke, Args: args, State: t.at.State, World: t.at.World, Agent: e.Agent})
+	if ctx.Err() != nil {
+		return false, false, 0, ctx.Err()
+	}
+	if callErr != nil {
+		message := problemOf(callErr)
+		t.failure(e, message, value.Value{})
+		t.event("harness.returned", fields{"namespace": value.Of(e.Invoke), "error": value.Of(message)})
+		return true, true, 0, nil
+	}
+	if res.Error != "" {
+		t.failure(e, res.Error, res.Data)
+		applied = true
+	}
+	for _, b := range e.Bind {
+		if v, ok := t.bound(b, c, res); ok {
+			binds[b.Key] = v
+			t.set(b.Key, v)
+			applied = true
+		}
+	}
+	back := fields{"namespace": value.Of(e.Invoke)}
+	if res.Error != "" {
+		back["error"] = value.Of(res.Error)
+	}
+	if !res.Data.IsNil() {
+		back["data"] = res.Data
+	}
+	t.event("harness.returned", back)
+	return applied, res.Error != "", res.Cost, nil
+}
+
+// problemOf is what a story sees of an error: what was wrong, without our operation.
+func problemOf(err error) string {
+	if f, ok := errors.AsType[*fault.Error](err); ok && f.Err == nil {
+		return f.Message
+	}
+	return err.Error()
+}
+
+func (t *turn) failure(e *program.Effect, message string, data value.Value) {
+	t.set("last_error", value.Of(message))
+	what := fields{"namespace": value.Of(e.Invoke), "message": value.Of(message)}
+	if !data.IsNil() {
+		what["data"] = data
+		for _, name := range []string{"stderr", "exit_code"} {
+			if v, ok := data.Get(name); ok {
+				what[name] = v
+			}
+		}
+	}
+	t.set("host_error", value.NewMap(what))
+}
+
+// args renders a call's arguments again: over the world that the effect saw, with what
+// calls before it have bound. A leaf that cannot be rendered keeps what it was.
+func (t *turn) args(c machine.Call, binds fields) (args value.Value, fellBack bool) {
+	if c.Effect.With == nil {
+		return c.Args, false
+	}
+	env := t.s.machine.Env(machine.Situation{State: t.at.State, World: c.World.Merge(value.NewMap(binds))}, c.Effect.Scope, c.Slots)
+	args, fellBack = refill(c.Effect.With, c.Args, env)
+	if c.Effect.ID != "" {
+		args = args.With("call", value.Of(c.Effect.ID))
+	}
+	return args, fellBack
+}
+
+func refill(tree *program.Tree, was value.Value, env *expr.Env) (value.Value, bool) {
+	switch tree.Kind {
+	case program.TreeTemplate:
+		v, err := tree.Template.Value(env)
+		if err != nil {
+			return was, true
+		}
+		return v, false
+	case program.TreeList:
+		items, fell := make([]value.Value, len(tree.List)), false
+		for i, it := range tree.List {
+			old, _ := was.At(i)
+			var f bool
+			items[i], f = refill(it, old, env)
+			fell = fell || f
+		}
+		return value.NewList(items...), fell
+	case program.TreeMap:
+		m, fell := make(fields, len(tree.Map)), false
+		for name, it := range tree.Map {
+			old, _ := was.Get(name)
+			var f bool
+			m[name], f = refill(it, old, env)
+			fell = fell || f
+		}
+		return value.NewMap(m), fell
+	}
+	return tree.Literal, false
+}
+
+func (t *turn) bound(b program.Bind, c machine.Call, res Result) (value.Value, bool) {
+	if b.Template != nil {
+		env := t.s.machine.Env(t.at, c.Effect.Scope, c.Slots).With(expr.Result, res.Data)
+		v, err := b.Template.Value(env)
+		return v, err == nil
+	}
+	if res.Data.IsNil() || b.Path == "" {
+		return value.Value{}, false
+	}
+	return res.Data.Path(b.Path)
+}
+
+// pay notes what the calls of a turn cost.
+func (t *turn) pay(cost float64, any bool) bool {
+	if !any {
+		return false
+	}
+	was, _ := t.at.World.Get("turn_cost_usd")
+	before, _ := was.Float()
+	changed := before != cost
+	if changed {
+		t.set("turn_cost_usd", value.Of(cost))
+	}
+	if cost > 0 {
+		sum, _ := t.at.World.Get("session_cost_usd")
+		total, _ := sum.Float()
+		t.set("session_cost_usd", value.Of(total+cost))
+		changed = true
+	}
+	return changed
+}
+
+// redirect goes where an effect says to go when its call fails.
+func (t *turn) redirect(ctx context.Context, target *program.Target, depth int) error {
+	prior := t.at.State
+	if depth > MaxRedirects {
+		t.event("harness.error", fields{"reason": value.Of("on_error.depth_cap_exceeded"), "prior": value.Of(prior), "target": value.Of(target.Raw), "depth": value.Of(depth), "cap": value.Of(MaxRedirects)})
+		return fault.New(CodeRedirects, "story.on_error", "on_error leads on more than %d times, from state %q", MaxRedirects, prior).
+			WithHint("look for a call that fails in the state to which its own failure leads")
+	}
+	path := target.Path
+	if path == "" {
+		if owner := t.s.story.States[prior]; owner != nil {
+			path = machine.Resolve(owner, target.Raw)
+		}
+	}
+	to := t.s.story.States[path]
+	if to == nil {
+		return fault.New(CodeNoState, "story.on_error", "on_error leads to %q, which is no state of the story", target.Raw)
+	}
+	t.redirected = true
+	if path == prior {
+		return t.shown()
+	}
+	t.event("machine.transition", fields{"from": value.Of(prior), "to": value.Of(path), "intent": value.Of("on_error")})
+	t.event("machine.state_exited", fields{"state": value.Of(prior)})
+	t.event("machine.state_entered", fields{"state": value.Of(path)})
+	t.at.State, t.view = path, ""
+	if len(to.OnEnter) > 0 {
+		step, err := t.s.machine.Apply(t.at, to.OnEnter, machine.Application{})
+		if err != nil {
+			return err
+		}
+		t.add(step.Events)
+		t.at = step.Situation
+		if err := t.calls(ctx, step.Calls, depth+1); err != nil {
+			return err
+		}
+	}
+	return t.shown()
+}
+
+// shown renders the page of where a redirect ended, with what went wrong below it.
+func (t *turn) shown() error {
+	if t.view != "" {
+		return nil
+	}
+	view, err := t.s.machine.Render(t.at)
+	t.view = view
+	return err
+}
+
+// settle asks the state that a turn ended in what follows now, makes the calls of that,
+// and asks again.
+func (t *turn) settle(ctx context.Context, depth int) (problem string, err error) {
+	if depth > MaxSettles {
+		problem = "calls let intents follow that make calls, more than " + "4 times"
+		t.event("harness.error", fields{"phase": value.Of("settle_post_bind_emits"), "depth": value.Of(depth), "max_depth": value.Of(MaxSettles), "error": value.Of(problem)})
+		return problem, nil
+	}
+	step, err := t.s.machine.Settle(t.at, t.s.staged)
+	if err != nil {
+		problem = problemOf(err)
+		t.event("harness.error", fields{"phase": value.Of("dispatch_post_bind_emits"), "error": value.Of(problem)})
+		return problem, nil
+	}
+	if len(step.Events) == 0 {
+		return "", nil
+	}
+	t.add(step.Events)
+	t.at = step.Situation
+	if len(step.Calls) > 0 {
+		if err := t.calls(ctx, step.Calls, 0); err != nil {
+			return "", err
+		}
+		if problem, err = t.settle(ctx, depth+1); err != nil {
+			return "", err
+		}
+	}
+	view, err := t.s.machine.Render(t.at)
+	if err == nil && view != "" {
+		t.view = view
+		if step.Say != "" {
+			t.view = step.Say + "\n\n" + view
+		}
+	}
+	return problem, nil
+}
