@@ -26,10 +26,20 @@ func (l *loader) story(m *module) *program.Story {
 	s.Hosts = o.texts("hosts")
 	s.Tops = l.states(m, o.entries("states"), nil, s.States)
 	l.begin(o, s)
+	for _, name := range unread {
+		o.node(name)
+	}
+	o.done()
 	for _, st := range s.States {
 		l.resolve(s, st)
 	}
 	return s
+}
+
+// unread are the parts of a manifest that the program does not use yet.
+var unread = []string{
+	"include", "off_path", "meta_modes", "decider", "agents", "agent_plugins", "providers", "imports", "exits", "exports", "host_interfaces", "prompts",
+	"proposals", "phase_templates", "phases", "checkpoint_intents", "routing",
 }
 
 func (l *loader) meta(o *object, s *program.Story) {
@@ -116,13 +126,4 @@ func absolute(owner, raw string) string {
 		raw = path.Join(strings.ReplaceAll(owner, ".", "/"), raw)
 	}
 	return strings.ReplaceAll(raw, "/", ".")
-}
-
-// include merges what a manifest includes into its tree.
-func (l *loader) include(m *module) {
-	n := m.tree.get("include")
-	if n.isNull() {
-		return
-	}
-	l.fail(n.pos, "include is not read yet")
 }

@@ -11,9 +11,10 @@ import (
 
 // A place is where a part of a story is being read: whose words hold there.
 type place struct {
-	m     *module
-	what  string // for findings: "state foyer, on go"
-	state *program.State
+	m      *module
+	what   string // for findings: "state foyer, on go"
+	state  *program.State
+	effect bool // within an effect: templates are small ones
 }
 
 func (p place) in(format string, args ...any) place {
@@ -118,6 +119,7 @@ func (l *loader) effects(p place, n *node, completing bool) []*program.Effect {
 }
 
 func (l *loader) effect(p place, n *node, completing bool) *program.Effect {
+	p.effect = true
 	o := l.object(n, "%s", p.what)
 	e := &program.Effect{Scope: p.m.scope, Pos: n.pos, When: l.guard(o, "when")}
 	l.assigns(p, o, e)

@@ -3,6 +3,7 @@ package load
 import (
 	"strings"
 
+	"github.com/soundstage-dev/soundstage/runtime/studio/story/expr"
 	"github.com/soundstage-dev/soundstage/runtime/studio/story/program"
 )
 
@@ -110,7 +111,20 @@ func (l *loader) target(p place, o *object, name string) program.Target {
 	t := program.Target{Raw: raw, Pos: o.pos(name)}
 	switch {
 	case strings.Contains(raw, "{{"):
-		t.Template = l.page(p.m, o, name)
+		if small, err := expr.Small(raw); err == nil {
+			t.Small = small
+		}
+		page, err := p.m.pages.Page(raw)
+		t.Template = page
+		switch {
+		case err != nil && (name != "target" || t.Small == nil || p.effect):
+			t.Template = t.Small // effects have only the small ones
+			if t.Small == nil {
+				l.fail(t.Pos, "%s: %s: %s", o.what, name, problem(err))
+			}
+		case err != nil:
+			l.fail(t.Pos, "%s: %s: %s", o.what, name, problem(err))
+		}
 	case strings.HasPrefix(raw, "@exit:"):
 		t.Exit = strings.TrimPrefix(raw, "@exit:")
 	}

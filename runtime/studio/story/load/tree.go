@@ -246,6 +246,9 @@ func keyText(n ast.MapKeyNode) string {
 }
 
 func (b *builder) scalar(at program.Pos, n ast.Node) *node {
+	if b, ok := n.(*ast.LiteralNode); ok { // a block: its own value has the header in it
+		return &node{pos: at, scalar: value.Of(b.Value.Value)}
+	}
 	s, ok := n.(ast.ScalarNode)
 	if !ok {
 		b.l.fail(at, "%s is nothing that a story can hold", n.Type())

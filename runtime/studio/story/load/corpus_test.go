@@ -1,0 +1,54 @@
+package load_test
+
+import (
+	"context"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/soundstage-dev/soundstage/runtime/studio/story/load"
+)
+
+// disk is a folder of the machine that runs the test.
+type disk struct{}
+
+func (disk) Read(_ context.Context, name string) ([]byte, error) { return os.ReadFile(name) }
+
+func (disk) Glob(_ context.Context, dir, pattern string) ([]string, error) {
+	names, err := filepath.Glob(filepath.Join(dir, pattern))
+	slices.Sort(names)
+	return names, err
+}
+
+// TestPackages loads the stories of a folder that the environment names.
+func TestPackages(t *testing.T) {
+	root := os.Getenv("SOUNDSTAGE_STORIES")
+	if root == "" {
+		t.Skip("SOUNDSTAGE_STORIES names no folder of stories")
+	}
+	good, all := 0, 0
+	err := filepath.WalkDir(root, func(p string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || d.Name() != "app.yaml" {
+			return err
+		}
+		all++
+		s, found, err := load.Load(t.Context(), load.Options{Files: disk{}, App: p, Root: filepath.Join(root, "stories")})
+		if err == nil && s != nil {
+			good++
+			return nil
+		}
+		var said []string
+		for _, f := range found {
+			said = append(said, f.String())
+		}
+		t.Logf("%s: %v\n  %s", strings.TrimPrefix(p, root), err, strings.Join(said[:min(3, len(said))], "\n  "))
+		return nil
+	})
+	t.Logf("%d of %d stories load", good, all)
+	if err != nil {
+		t.Fatal(err)
+	}
+}
