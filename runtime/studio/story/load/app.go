@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/soundstage-dev/soundstage/runtime/studio/story/program"
+	"github.com/soundstage-dev/soundstage/runtime/studio/story/source"
 	"github.com/soundstage-dev/soundstage/runtime/studio/story/value"
 )
 
@@ -21,7 +22,7 @@ func (l *loader) story(m *module) *program.Story {
 	l.meta(o, s)
 	l.world(m, o, s)
 	for _, k := range o.entries("intents") {
-		s.Intents[k.name] = l.intent(m, k, "intent "+k.name)
+		s.Intents[k.Name] = l.intent(m, k, "intent "+k.Name)
 	}
 	s.Hosts = o.texts("hosts")
 	s.Tops = l.states(m, o.entries("states"), nil, s.States)
@@ -50,20 +51,20 @@ func (l *loader) meta(o *object, s *program.Story) {
 		l.fail(a.pos("context_path"), "app.context and app.context_path are mutually exclusive")
 	}
 	if s.ID == "" {
-		l.fail(a.n.pos, "app.id is required")
+		l.fail(a.n.Pos, "app.id is required")
 	}
 	a.done()
 }
 
 func (l *loader) world(m *module, o *object, s *program.Story) {
 	for _, k := range o.entries("world") {
-		v := program.Var{Name: m.scope.Key(k.name), Scope: m.scope, Pos: k.pos}
-		if n := k.val; n != nil && n.kind == mapNode && n.get("type") != nil {
-			w := l.object(n, "world.%s", k.name)
-			v.Type, v.Default, v.Values = w.text("type"), w.node("default").value(), w.texts("values")
+		v := program.Var{Name: m.scope.Key(k.Name), Scope: m.scope, Pos: k.Pos}
+		if n := k.Val; n != nil && n.Kind == source.Map && n.Get("type") != nil {
+			w := l.object(n, "world.%s", k.Name)
+			v.Type, v.Default, v.Values = w.text("type"), w.node("default").Value(), w.texts("values")
 			w.done()
 		} else {
-			v.Default = k.val.value()
+			v.Default = k.Val.Value()
 			v.Type = inferred(v.Default)
 		}
 		s.World = append(s.World, v)
@@ -83,17 +84,17 @@ func inferred(v value.Value) string {
 
 func (l *loader) begin(o *object, s *program.Story) {
 	n := o.node("root")
-	if n.isNull() {
-		l.fail(o.n.pos, "root: the story does not say in which state it begins")
+	if n.IsNull() {
+		l.fail(o.n.Pos, "root: the story does not say in which state it begins")
 		return
 	}
-	if !n.isText() {
-		l.fail(n.pos, "root: unsupported value type")
+	if !n.IsText() {
+		l.fail(n.Pos, "root: unsupported value type")
 		return
 	}
-	s.Root = n.scalar.Str()
+	s.Root = n.Scalar.Str()
 	if s.States[s.Root] == nil {
-		l.fail(n.pos, "root: state %q is not declared in states", s.Root)
+		l.fail(n.Pos, "root: state %q is not declared in states", s.Root)
 	}
 }
 

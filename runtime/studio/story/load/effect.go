@@ -6,6 +6,7 @@ import (
 
 	"github.com/soundstage-dev/soundstage/runtime/studio/story/expr"
 	"github.com/soundstage-dev/soundstage/runtime/studio/story/program"
+	"github.com/soundstage-dev/soundstage/runtime/studio/story/source"
 	"github.com/soundstage-dev/soundstage/runtime/studio/story/value"
 )
 
@@ -78,38 +79,38 @@ func problem(err error) string {
 }
 
 // valueTree reads a value whose texts may be templates.
-func (l *loader) valueTree(n *node, what string) *program.Tree {
-	t := &program.Tree{Pos: n.pos}
-	switch n.kind {
-	case listNode:
+func (l *loader) valueTree(n *source.Node, what string) *program.Tree {
+	t := &program.Tree{Pos: n.Pos}
+	switch n.Kind {
+	case source.List:
 		t.Kind = program.TreeList
-		for _, it := range n.list {
+		for _, it := range n.List {
 			t.List = append(t.List, l.valueTree(it, what))
 		}
-	case mapNode:
+	case source.Map:
 		t.Kind, t.Map = program.TreeMap, map[string]*program.Tree{}
-		for _, k := range n.keys {
-			t.Map[k.name] = l.valueTree(k.val, what+"."+k.name)
+		for _, k := range n.Keys {
+			t.Map[k.Name] = l.valueTree(k.Val, what+"."+k.Name)
 		}
 	default:
-		t.Literal = n.scalar
-		if n.scalar.Kind() == value.String && strings.Contains(n.scalar.Str(), "{{") {
-			t.Kind, t.Template = program.TreeTemplate, l.smallOf(n.scalar.Str(), n.pos, what)
+		t.Literal = n.Scalar
+		if n.Scalar.Kind() == value.String && strings.Contains(n.Scalar.Str(), "{{") {
+			t.Kind, t.Template = program.TreeTemplate, l.smallOf(n.Scalar.Str(), n.Pos, what)
 		}
 	}
 	return t
 }
 
 // effects reads a list of effects; a single one is a list of one.
-func (l *loader) effects(p place, n *node, completing bool) []*program.Effect {
-	if n.isNull() {
+func (l *loader) effects(p place, n *source.Node, completing bool) []*program.Effect {
+	if n.IsNull() {
 		return nil
 	}
-	items := n.list
-	if n.kind == mapNode {
-		items = []*node{n}
-	} else if n.kind != listNode {
-		l.fail(n.pos, "%s: the effects are %s, and not a list", p.what, n.what())
+	items := n.List
+	if n.Kind == source.Map {
+		items = []*source.Node{n}
+	} else if n.Kind != source.List {
+		l.fail(n.Pos, "%s: the effects are %s, and not a list", p.what, n.What())
 	}
 	var list []*program.Effect
 	for i, it := range items {
@@ -118,26 +119,26 @@ func (l *loader) effects(p place, n *node, completing bool) []*program.Effect {
 	return list
 }
 
-func (l *loader) effect(p place, n *node, completing bool) *program.Effect {
+func (l *loader) effect(p place, n *source.Node, completing bool) *program.Effect {
 	p.effect = true
 	o := l.object(n, "%s", p.what)
-	e := &program.Effect{Scope: p.m.scope, Pos: n.pos, When: l.guard(o, "when")}
+	e := &program.Effect{Scope: p.m.scope, Pos: n.Pos, When: l.guard(o, "when")}
 	l.assigns(p, o, e)
 	for _, k := range o.entries("increment") {
-		by, ok := k.val.scalar.Int()
+		by, ok := k.Val.Scalar.Int()
 		if !ok {
-			l.fail(k.val.pos, "%s: increment.%s is %s, and not a whole number", p.what, k.name, k.val.what())
+			l.fail(k.Val.Pos, "%s: increment.%s is %s, and not a whole number", p.what, k.Name, k.Val.What())
 		}
-		e.Increment = append(e.Increment, program.Count{Key: p.m.scope.Key(k.name), By: by, Pos: k.pos})
+		e.Increment = append(e.Increment, program.Count{Key: p.m.scope.Key(k.Name), By: by, Pos: k.Pos})
 	}
 	slices.SortFunc(e.Increment, func(a, b program.Count) int { return strings.Compare(a.Key, b.Key) })
 	e.Say = l.page(p.m, o, "say")
 	e.RawInvoke, e.ID, e.Background, e.Once, e.Agent = o.text("invoke"), o.text("id"), o.bool("background"), o.bool("once"), o.text("agent")
 	e.Invoke = e.RawInvoke
-	if w := o.node("with"); !w.isNull() {
+	if w := o.node("with"); !w.IsNull() {
 		e.With = l.valueTree(w, p.what+": with")
 	}
-	if s := o.node("selection"); !s.isNull() {
+	if s := o.node("selection"); !s.IsNull() {
 		e.Selection = l.valueTree(s, p.what+": selection")
 	}
 	l.binds(p, o, e)
@@ -178,7 +179,7 @@ func kindOf(e *program.Effect) program.EffectKind {
 func (l *loader) assigns(p place, o *object, e *program.Effect) {
 	for _, k := range o.entries("set") {
 		e.Set = append(e.Set, program.Assign{
-			Key: p.m.scope.Key(k.name), Bare: k.name, Value: l.valueTree(k.val, p.what+": set."+k.name), Pos: k.pos,
+			Key: p.m.scope.Key(k.Name), Bare: k.Name, Value: l.valueTree(k.Val, p.what+": set."+k.Name), Pos: k.Pos,
 		})
 	}
 	slices.SortFunc(e.Set, func(a, b program.Assign) int { return strings.Compare(a.Key, b.Key) })
@@ -186,9 +187,9 @@ func (l *loader) assigns(p place, o *object, e *program.Effect) {
 
 func (l *loader) binds(p place, o *object, e *program.Effect) {
 	for _, k := range o.entries("bind") {
-		b := program.Bind{Key: p.m.scope.Key(k.name), Path: k.val.scalar.Text(), Pos: k.pos}
+		b := program.Bind{Key: p.m.scope.Key(k.Name), Path: k.Val.Scalar.Text(), Pos: k.Pos}
 		if strings.Contains(b.Path, "{{") {
-			b.Template, b.Path = l.smallOf(b.Path, k.val.pos, p.what+": bind."+k.name), ""
+			b.Template, b.Path = l.smallOf(b.Path, k.Val.Pos, p.what+": bind."+k.Name), ""
 		}
 		e.Bind = append(e.Bind, b)
 	}
@@ -202,7 +203,7 @@ func (l *loader) emission(p place, o *object, e *program.Effect) {
 			e.EmitStatic = name
 		}
 	}
-	if s := o.node("slots"); !s.isNull() {
+	if s := o.node("slots"); !s.IsNull() {
 		e.Slots = l.valueTree(s, p.what+": slots")
 	}
 }

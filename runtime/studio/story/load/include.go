@@ -1,6 +1,8 @@
 package load
 
 import (
+	"github.com/soundstage-dev/soundstage/runtime/studio/story/source"
+
 	"path"
 	"slices"
 )
@@ -11,24 +13,24 @@ const MaxIncludes = 1_000
 // include merges what a manifest includes into its tree: mappings by key, lists at their
 // end. A key that stands in two files is a finding.
 func (l *loader) include(m *module) {
-	for _, g := range m.tree.get("include").items() {
-		pattern := g.scalar.Text()
+	for _, g := range items(m.tree.Get("include")) {
+		pattern := g.Scalar.Text()
 		if !local(pattern) {
-			l.fail(g.pos, "include %q leads out of the story's folder", pattern)
+			l.fail(g.Pos, "include %q leads out of the story's folder", pattern)
 			continue
 		}
 		names, err := l.files.Glob(l.ctx, m.dir, pattern)
 		if err != nil {
-			l.fail(g.pos, "include glob %q: %s", pattern, err)
+			l.fail(g.Pos, "include glob %q: %s", pattern, err)
 			continue
 		}
 		if len(names) > MaxIncludes {
-			l.fail(g.pos, "include %q names %d files, the bound is %d", pattern, len(names), MaxIncludes)
+			l.fail(g.Pos, "include %q names %d files, the bound is %d", pattern, len(names), MaxIncludes)
 			names = names[:MaxIncludes]
 		}
 		slices.Sort(names)
 		for _, name := range names {
-			raw := l.read(name, g.pos)
+			raw := l.read(name, g.Pos)
 			if raw == nil {
 				continue
 			}
@@ -39,33 +41,26 @@ func (l *loader) include(m *module) {
 	}
 }
 
-func (n *node) items() []*node {
-	if n == nil {
-		return nil
-	}
-	return n.list
-}
-
 // merge puts the keys of a file into a manifest's tree.
-func (l *loader) merge(into, from *node, file string) {
-	if from.kind != mapNode {
-		l.fail(from.pos, "%s is %s, and not a mapping", file, from.what())
+func (l *loader) merge(into, from *source.Node, file string) {
+	if from.Kind != source.Map {
+		l.fail(from.Pos, "%s is %s, and not a mapping", file, from.What())
 		return
 	}
-	for _, k := range from.keys {
-		has := into.key(k.name)
+	for _, k := range from.Keys {
+		has := into.Key(k.Name)
 		switch {
 		case has == nil:
-			into.keys = append(into.keys, &key{name: k.name, pos: k.pos, val: k.val.copied()})
-		case k.val.isNull():
-		case has.val.isNull():
-			has.val = k.val.copied()
-		case has.val.kind == mapNode && k.val.kind == mapNode && k.name != "phases":
-			l.mergeMembers(has.val, k)
-		case has.val.kind == listNode && k.val.kind == listNode && k.name == "hosts":
-			has.val.list = append(has.val.list, k.val.list...)
+			into.Keys = append(into.Keys, &source.Key{Name: k.Name, Pos: k.Pos, Val: k.Val.Copy()})
+		case k.Val.IsNull():
+		case has.Val.IsNull():
+			has.Val = k.Val.Copy()
+		case has.Val.Kind == source.Map && k.Val.Kind == source.Map && k.Name != "phases":
+			l.mergeMembers(has.Val, k)
+		case has.Val.Kind == source.List && k.Val.Kind == source.List && k.Name == "hosts":
+			has.Val.List = append(has.Val.List, k.Val.List...)
 		default:
-			l.fail(k.pos, "include: %s: block already declared", k.name)
+			l.fail(k.Pos, "include: %s: block already declared", k.Name)
 		}
 	}
 }
@@ -76,35 +71,23 @@ var kindsOf = map[string]string{
 	"meta_modes": "meta_mode", "agents": "agent", "providers": "provider", "checkpoint_intents": "checkpoint_intent",
 }
 
-func (l *loader) mergeMembers(into *node, block *key) {
-	for _, k := range block.val.keys {
-		if into.key(k.name) != nil {
-			what := kindsOf[block.name]
+func (l *loader) mergeMembers(into *source.Node, block *source.Key) {
+	for _, k := range block.Val.Keys {
+		if into.Key(k.Name) != nil {
+			what := kindsOf[block.Name]
 			if what == "" {
-				what = block.name
+				what = block.Name
 			}
-			l.fail(k.pos, "include: %s %q is already declared", what, k.name)
+			l.fail(k.Pos, "include: %s %q is already declared", what, k.Name)
 			continue
 		}
-		into.keys = append(into.keys, k)
+		into.Keys = append(into.Keys, k)
 	}
 }
 
-func (n *node) key(name string) *key {
-	for _, k := range n.keys {
-		if k.name == name {
-			return k
-		}
-	}
-	return nil
-}
-
-// copied is a node whose keys can be added to.
-func (n *node) copied() *node {
+func items(n *source.Node) []*source.Node {
 	if n == nil {
 		return nil
 	}
-	c := *n
-	c.keys, c.list = slices.Clone(n.keys), slices.Clone(n.list)
-	return &c
+	return n.List
 }

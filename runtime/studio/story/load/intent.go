@@ -7,35 +7,36 @@ import (
 
 	"github.com/soundstage-dev/soundstage/harness/fault"
 	"github.com/soundstage-dev/soundstage/runtime/studio/story/program"
+	"github.com/soundstage-dev/soundstage/runtime/studio/story/source"
 )
 
-func (l *loader) intent(m *module, k *key, what string) *program.Intent {
-	o := l.object(k.val, "%s", what)
+func (l *loader) intent(m *module, k *source.Key, what string) *program.Intent {
+	o := l.object(k.Val, "%s", what)
 	i := &program.Intent{
-		Name: k.name, Bare: k.name, Title: o.text("title"), Description: o.text("description"), Examples: o.texts("examples"), Synonyms: o.texts("synonyms"),
-		Priority: o.int("priority"), Hidden: o.bool("hidden"), Slots: map[string]*program.Slot{}, Scope: m.scope, Pos: k.pos,
+		Name: k.Name, Bare: k.Name, Title: o.text("title"), Description: o.text("description"), Examples: o.texts("examples"), Synonyms: o.texts("synonyms"),
+		Priority: o.int("priority"), Hidden: o.bool("hidden"), Slots: map[string]*program.Slot{}, Scope: m.scope, Pos: k.Pos,
 	}
 	for _, s := range o.entries("slots") {
-		i.Slots[s.name] = l.slot(s, what+", slot "+s.name)
-		i.SlotOrder = append(i.SlotOrder, s.name)
+		i.Slots[s.Name] = l.slot(s, what+", slot "+s.Name)
+		i.SlotOrder = append(i.SlotOrder, s.Name)
 	}
 	o.done()
 	return i
 }
 
-func (l *loader) slot(k *key, what string) *program.Slot {
-	o := l.object(k.val, "%s", what)
+func (l *loader) slot(k *source.Key, what string) *program.Slot {
+	o := l.object(k.Val, "%s", what)
 	s := &program.Slot{
-		Name: k.name, Type: o.text("type"), Required: o.bool("required"), Default: o.node("default").value(), HasDefault: !o.n.get("default").isNull(),
+		Name: k.Name, Type: o.text("type"), Required: o.bool("required"), Default: o.node("default").Value(), HasDefault: !o.n.Get("default").IsNull(),
 		Values: o.texts("values"), Description: o.text("description"), Examples: o.texts("examples"), FormatHint: o.text("format_hint"),
-		Prompt: o.text("prompt"), Validator: o.text("validator"), Format: o.text("format"), Pos: k.pos,
+		Prompt: o.text("prompt"), Validator: o.text("validator"), Format: o.text("format"), Pos: k.Pos,
 	}
 	for _, y := range o.entries("synonyms") {
 		if s.Synonyms == nil {
 			s.Synonyms = map[string][]string{}
 		}
-		for _, it := range y.val.list {
-			s.Synonyms[y.name] = append(s.Synonyms[y.name], it.scalar.Text())
+		for _, it := range y.Val.List {
+			s.Synonyms[y.Name] = append(s.Synonyms[y.Name], it.Scalar.Text())
 		}
 	}
 	o.done()

@@ -15,12 +15,19 @@ import (
 	"github.com/soundstage-dev/soundstage/harness/fault"
 	"github.com/soundstage-dev/soundstage/runtime/studio/story/expr"
 	"github.com/soundstage-dev/soundstage/runtime/studio/story/program"
+	"github.com/soundstage-dev/soundstage/runtime/studio/story/source"
+)
+
+// The codes of this package.
+const (
+	CodeNoFile  fault.Code = "STORY_NO_FILE" // a file that is not there, or must not be read
+	CodeInvalid fault.Code = "STORY_INVALID" // the story has errors; the findings say which
 )
 
 // Files is where a story lies. Names are absolute and slashed; what must not be read is
 // an error of code CodeNoFile.
 type Files interface {
-	// Read gives a file, of at most MaxFile bytes and one more.
+	// Read gives a file, of at most source.MaxFile bytes and one more.
 	Read(ctx context.Context, name string) ([]byte, error)
 	// Glob gives the files below dir that a pattern names, sorted.
 	Glob(ctx context.Context, dir, pattern string) ([]string, error)
@@ -62,8 +69,8 @@ type loader struct {
 	files Files
 	root  string
 	base  string // folder of the root manifest: names in findings are seen from here
-	nodes int    // of all files
-	err   error  // the first that is no finding
+	yaml  source.Reader
+	err   error // the first that is no finding
 }
 
 func sprintf(format string, args ...any) string { return fmt.Sprintf(format, args...) }
@@ -93,11 +100,20 @@ func (l *loader) read(name string, at program.Pos) []byte {
 	return nil
 }
 
+// parse reads YAML, and takes what is wrong with it into the findings.
+func (l *loader) parse(name string, raw []byte) *source.Node {
+	n := l.yaml.Parse(name, raw)
+	for _, p := range l.yaml.Problems() {
+		l.fail(p.Pos, "%s", p.Message)
+	}
+	return n
+}
+
 // A module is one manifest with all that it includes, as a tree.
 type module struct {
 	app    string // absolute
 	dir    string
-	tree   *node
+	tree   *source.Node
 	scope  *program.Scope
 	pages  *expr.Pages
 	parent *module

@@ -5,89 +5,90 @@ import (
 	"strings"
 
 	"github.com/soundstage-dev/soundstage/runtime/studio/story/program"
+	"github.com/soundstage-dev/soundstage/runtime/studio/story/source"
 	"github.com/soundstage-dev/soundstage/runtime/studio/story/value"
 )
 
 // An object reads a mapping key by key, and knows at the end which keys nobody asked for.
 type object struct {
 	l    *loader
-	n    *node
+	n    *source.Node
 	what string // for findings: "state foyer"
 	seen []string
 }
 
 // object begins to read a mapping. What is none is a finding, and reads as empty.
-func (l *loader) object(n *node, format string, args ...any) *object {
+func (l *loader) object(n *source.Node, format string, args ...any) *object {
 	o := &object{l: l, n: n, what: sprintf(format, args...)}
-	if n.isNull() {
-		o.n = &node{kind: mapNode}
-	} else if n.kind != mapNode {
-		l.fail(n.pos, "%s is %s, and not a mapping", o.what, n.what())
-		o.n = &node{kind: mapNode, pos: n.pos}
+	if n.IsNull() {
+		o.n = &source.Node{Kind: source.Map}
+	} else if n.Kind != source.Map {
+		l.fail(n.Pos, "%s is %s, and not a mapping", o.what, n.What())
+		o.n = &source.Node{Kind: source.Map, Pos: n.Pos}
 	}
 	return o
 }
 
 // node is the value under a key, or nil.
-func (o *object) node(name string) *node {
+func (o *object) node(name string) *source.Node {
 	o.seen = append(o.seen, name)
-	return o.n.get(name)
+	return o.n.Get(name)
 }
 
-func (o *object) has(name string) bool { return o.n.get(name) != nil }
+func (o *object) has(name string) bool { return o.n.Get(name) != nil }
 
 // pos is where the value of a key stands, or the object itself.
 func (o *object) pos(name string) program.Pos {
-	if v := o.n.get(name); v != nil {
-		return v.pos
+	if v := o.n.Get(name); v != nil {
+		return v.Pos
 	}
-	return o.n.pos
+	return o.n.Pos
 }
 
 // text reads a text; a number or a boolean is taken as one.
 func (o *object) text(name string) string {
 	n := o.node(name)
-	if n.isNull() {
+	if n.IsNull() {
 		return ""
 	}
-	if n.kind != scalarNode {
-		o.l.fail(n.pos, "%s: %s is %s, and not a text", o.what, name, n.what())
+	if n.Kind != source.Scalar {
+		o.l.fail(n.Pos, "%s: %s is %s, and not a text", o.what, name, n.What())
 		return ""
 	}
-	return n.scalar.Text()
+	return n.Scalar.Text()
 }
 
 func (o *object) bool(name string) bool {
 	n := o.node(name)
-	if n.isNull() {
+	if n.IsNull() {
 		return false
 	}
-	if n.kind != scalarNode || n.scalar.Kind() != value.Bool {
-		o.l.fail(n.pos, "%s: %s is %s, and not true or false", o.what, name, n.what())
+	if n.Kind != source.Scalar || n.Scalar.Kind() != value.Bool {
+		o.l.fail(n.Pos, "%s: %s is %s, and not true or false", o.what, name, n.What())
 	}
-	return n.scalar.Bool()
+	return n.Scalar.Bool()
 }
 
 func (o *object) int(name string) int {
 	n := o.node(name)
-	if n.isNull() {
+	if n.IsNull() {
 		return 0
 	}
-	i, ok := n.scalar.Int()
-	if n.kind != scalarNode || !ok {
-		o.l.fail(n.pos, "%s: %s is %s, and not a whole number", o.what, name, n.what())
+	i, ok := n.Scalar.Int()
+	if n.Kind != source.Scalar || !ok {
+		o.l.fail(n.Pos, "%s: %s is %s, and not a whole number", o.what, name, n.What())
 	}
 	return int(i)
 }
 
 func (o *object) float(name string, otherwise float64) float64 {
 	n := o.node(name)
-	if n.isNull() {
+	if n.IsNull() {
 		return otherwise
 	}
-	f, ok := n.scalar.Float()
-	if n.kind != scalarNode || !ok {
-		o.l.fail(n.pos, "%s: %s is %s, and not a number", o.what, name, n.what())
+	f, ok := n.Scalar.Float()
+	if n.Kind != source.Scalar || !ok {
+		o.l.fail(n.Pos, "%s: %s is %s, and not a number", o.what, name, n.What())
 	}
 	return f
 }
@@ -96,39 +97,39 @@ func (o *object) float(name string, otherwise float64) float64 {
 func (o *object) texts(name string) []string {
 	var list []string
 	for _, n := range o.list(name) {
-		if n.kind != scalarNode {
-			o.l.fail(n.pos, "%s: %s has %s, and not a text", o.what, name, n.what())
+		if n.Kind != source.Scalar {
+			o.l.fail(n.Pos, "%s: %s has %s, and not a text", o.what, name, n.What())
 			continue
 		}
-		list = append(list, n.scalar.Text())
+		list = append(list, n.Scalar.Text())
 	}
 	return list
 }
 
 // list reads a list.
-func (o *object) list(name string) []*node {
+func (o *object) list(name string) []*source.Node {
 	n := o.node(name)
-	if n.isNull() {
+	if n.IsNull() {
 		return nil
 	}
-	if n.kind != listNode {
-		o.l.fail(n.pos, "%s: %s is %s, and not a list", o.what, name, n.what())
+	if n.Kind != source.List {
+		o.l.fail(n.Pos, "%s: %s is %s, and not a list", o.what, name, n.What())
 		return nil
 	}
-	return n.list
+	return n.List
 }
 
 // entries reads a mapping of things with names.
-func (o *object) entries(name string) []*key {
+func (o *object) entries(name string) []*source.Key {
 	n := o.node(name)
-	if n.isNull() {
+	if n.IsNull() {
 		return nil
 	}
-	if n.kind != mapNode {
-		o.l.fail(n.pos, "%s: %s is %s, and not a mapping", o.what, name, n.what())
+	if n.Kind != source.Map {
+		o.l.fail(n.Pos, "%s: %s is %s, and not a mapping", o.what, name, n.What())
 		return nil
 	}
-	return n.keys
+	return n.Keys
 }
 
 // oneOf reads a word.
@@ -142,9 +143,9 @@ func (o *object) oneOf(name string, words ...string) string {
 
 // done says which keys nobody asked for.
 func (o *object) done() {
-	for _, k := range o.n.keys {
-		if !slices.Contains(o.seen, k.name) {
-			o.l.fail(k.pos, "%s: unknown key %q%s", o.what, k.name, perhaps(k.name, o.seen))
+	for _, k := range o.n.Keys {
+		if !slices.Contains(o.seen, k.Name) {
+			o.l.fail(k.Pos, "%s: unknown key %q%s", o.what, k.Name, perhaps(k.Name, o.seen))
 		}
 	}
 }

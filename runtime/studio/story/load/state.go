@@ -5,10 +5,11 @@ import (
 
 	"github.com/soundstage-dev/soundstage/runtime/studio/story/expr"
 	"github.com/soundstage-dev/soundstage/runtime/studio/story/program"
+	"github.com/soundstage-dev/soundstage/runtime/studio/story/source"
 )
 
 // states reads the states of a module below parent, in the author's order.
-func (l *loader) states(m *module, entries []*key, parent *program.State, into map[string]*program.State) []*program.State {
+func (l *loader) states(m *module, entries []*source.Key, parent *program.State, into map[string]*program.State) []*program.State {
 	var list []*program.State
 	for _, k := range entries {
 		s := l.state(m, k, parent, into)
@@ -17,13 +18,13 @@ func (l *loader) states(m *module, entries []*key, parent *program.State, into m
 	return list
 }
 
-func (l *loader) state(m *module, k *key, parent *program.State, into map[string]*program.State) *program.State {
-	s := &program.State{Name: k.name, Path: k.name, Parent: parent, Scope: m.scope, Pos: k.pos, Kind: program.Atomic}
+func (l *loader) state(m *module, k *source.Key, parent *program.State, into map[string]*program.State) *program.State {
+	s := &program.State{Name: k.Name, Path: k.Name, Parent: parent, Scope: m.scope, Pos: k.Pos, Kind: program.Atomic}
 	if parent != nil {
-		s.Path = parent.Path + "." + k.name
+		s.Path = parent.Path + "." + k.Name
 	}
 	into[s.Path] = s
-	o := l.object(k.val, "state %s", s.Path)
+	o := l.object(k.Val, "state %s", s.Path)
 	p := place{m: m, what: o.what, state: s}
 	s.Description, s.Terminal = o.text("description"), o.bool("terminal")
 	s.Mode = o.oneOf("mode", "conversational")
@@ -33,7 +34,7 @@ func (l *loader) state(m *module, k *key, parent *program.State, into map[string
 	l.kind(m, o, s)
 	s.Intents = map[string]*program.Intent{}
 	for _, i := range o.entries("intents") {
-		s.Intents[i.name] = l.intent(m, i, p.what+", intent "+i.name)
+		s.Intents[i.Name] = l.intent(m, i, p.what+", intent "+i.Name)
 	}
 	s.OnEnter = l.effects(p.in("state %s, on_enter", s.Path), o.node("on_enter"), false)
 	l.arcs(p, o, s)
@@ -61,7 +62,7 @@ func (l *loader) kind(m *module, o *object, s *program.State) {
 	kind := o.oneOf("type", "atomic", "compound", "parallel")
 	if kind != "" {
 		s.Kind = program.StateKind(kind)
-	} else if n := o.n.get("states"); n != nil && len(n.keys) > 0 {
+	} else if n := o.n.Get("states"); n != nil && len(n.Keys) > 0 {
 		s.Kind = program.Compound
 	}
 	name := o.text("initial")
@@ -80,12 +81,12 @@ func (l *loader) kind(m *module, o *object, s *program.State) {
 // arcs reads on: intents and what follows on each.
 func (l *loader) arcs(p place, o *object, s *program.State) {
 	for _, k := range o.entries("on") {
-		on := program.On{Intent: k.name, Bare: k.name, Pos: k.pos}
-		items := []*node{k.val}
-		if k.val != nil && k.val.kind == listNode {
-			items = k.val.list
+		on := program.On{Intent: k.Name, Bare: k.Name, Pos: k.Pos}
+		items := []*source.Node{k.Val}
+		if k.Val != nil && k.Val.Kind == source.List {
+			items = k.Val.List
 		}
-		at := p.in("state %s, on %s", s.Path, k.name)
+		at := p.in("state %s, on %s", s.Path, k.Name)
 		for _, it := range items {
 			on.Arcs = append(on.Arcs, l.arc(at, it))
 		}
@@ -93,11 +94,11 @@ func (l *loader) arcs(p place, o *object, s *program.State) {
 	}
 }
 
-func (l *loader) arc(p place, n *node) *program.Arc {
+func (l *loader) arc(p place, n *source.Node) *program.Arc {
 	o := l.object(n, "%s", p.what)
 	a := &program.Arc{
 		Target: l.target(p, o, "target"), When: l.guard(o, "when"), Default: o.bool("default"), Hint: o.text("guard_hint"),
-		Emit: o.texts("emit"), History: o.bool("push_history"), Pos: n.pos,
+		Emit: o.texts("emit"), History: o.bool("push_history"), Pos: n.Pos,
 	}
 	a.Effects = l.effects(p, o.node("effects"), false)
 	a.View = l.view(p.m, o, "view", p.what)
@@ -133,22 +134,22 @@ func (l *loader) target(p place, o *object, name string) program.Target {
 
 func (l *loader) timeout(p place, o *object, s *program.State) {
 	n := o.node("timeout")
-	if n.isNull() {
+	if n.IsNull() {
 		return
 	}
 	to := l.object(n, "%s, timeout", p.what)
 	after := to.text("after")
-	t := &program.Timeout{Target: l.target(p, to, "target"), Pos: n.pos}
+	t := &program.Timeout{Target: l.target(p, to, "target"), Pos: n.Pos}
 	switch d, err := Duration(after); {
 	case after == "":
-		l.fail(n.pos, "%s: missing 'after'", to.what)
+		l.fail(n.Pos, "%s: missing 'after'", to.what)
 	case err != nil:
 		l.fail(to.pos("after"), "%s: %s", to.what, err)
 	default:
 		t.After = d
 	}
 	if t.Target.Raw == "" {
-		l.fail(n.pos, "%s: missing 'target'", to.what)
+		l.fail(n.Pos, "%s: missing 'target'", to.what)
 	}
 	to.done()
 	s.Timeout = t
@@ -157,27 +158,27 @@ func (l *loader) timeout(p place, o *object, s *program.State) {
 func (l *loader) offRamp(o *object, s *program.State) {
 	n := o.node("agent_off_ramp")
 	switch {
-	case n.isNull():
-	case n.kind == scalarNode && n.scalar.Bool():
-		s.OffRamp = &program.OffRamp{Pos: n.pos}
-	case n.kind == mapNode:
+	case n.IsNull():
+	case n.Kind == source.Scalar && n.Scalar.Bool():
+		s.OffRamp = &program.OffRamp{Pos: n.Pos}
+	case n.Kind == source.Map:
 		r := l.object(n, "%s, agent_off_ramp", o.what)
-		s.OffRamp = &program.OffRamp{Agent: r.text("agent"), Persona: r.text("persona"), Banner: r.text("banner"), Pos: n.pos}
+		s.OffRamp = &program.OffRamp{Agent: r.text("agent"), Persona: r.text("persona"), Banner: r.text("banner"), Pos: n.Pos}
 		r.done()
 	default:
-		l.fail(n.pos, "%s: agent_off_ramp: must be `true` or an {agent, persona, banner} mapping", o.what)
+		l.fail(n.Pos, "%s: agent_off_ramp: must be `true` or an {agent, persona, banner} mapping", o.what)
 	}
 }
 
 func (l *loader) contextual(o *object, s *program.State) {
 	n := o.node("contextual_routing")
-	if n.isNull() {
+	if n.IsNull() {
 		return
 	}
 	c := l.object(n, "%s, contextual_routing", o.what)
 	s.Contextual = &program.Contextual{
 		Enabled: c.bool("enabled"), HelpChat: c.text("help_chat"), RoomChat: c.text("room_chat"), MetaChat: c.text("meta_chat"),
-		PlanPath: c.text("pending_plan_path"), PlanAccept: c.text("plan_accept_intent"), PlanRefine: c.text("plan_refine_intent"), Pos: n.pos,
+		PlanPath: c.text("pending_plan_path"), PlanAccept: c.text("plan_accept_intent"), PlanRefine: c.text("plan_refine_intent"), Pos: n.Pos,
 	}
 	c.done()
 }

@@ -10,16 +10,13 @@ import (
 	"time"
 
 	"github.com/soundstage-dev/soundstage/runtime/studio/story/expr"
+	"github.com/soundstage-dev/soundstage/runtime/studio/story/source"
 	"github.com/soundstage-dev/soundstage/runtime/studio/story/value"
 	"github.com/soundstage-dev/soundstage/runtime/studio/story/view"
 )
 
 // A Pos is a place in a file of a story.
-type Pos struct {
-	File   string `json:"file"` // relative to the story's folder, with slashes
-	Line   int    `json:"line"`
-	Column int    `json:"column"` // in runes, from 1
-}
+type Pos = source.Pos
 
 // A Story is one story, whole.
 type Story struct {
