@@ -141,26 +141,19 @@ func (s *Session) World() value.Value { return s.at.World }
 func (s *Session) Trace() []Event { return s.trace }
 
 // Seed puts the story into a state, without running anything of it.
-func (s *Session) Seed(state string, world value.Value) error {
-	leaf, err := s.machine.Leaf(machine.Situation{State: state, World: s.at.World.Merge(world)}, state)
-	if err != nil {
-		return err
-	}
-	if s.story.States[state] == nil {
-		return fault.New(CodeNoState, "story.seed", "the story has no state %q", state)
-	}
-	t := s.begin(s.at.State)
+func (s *Session) Seed(state string, world value.Value) {
+	t := s.begin(state)
 	if state != "" {
-		t.event("machine.transition", fields{"from": value.Of(""), "to": value.Of(leaf), "intent": value.Of("__seed__")})
+		t.event("machine.transition", fields{"from": value.Of(""), "to": value.Of(state), "intent": value.Of("__seed__")})
+		t.at.State = state
 	}
 	for name, v := range world.Members() {
 		t.event("world.update", fields{"set": value.NewMap(fields{name: v})})
 	}
-	t.at = machine.Situation{State: leaf, World: s.at.World.Merge(world)}
+	t.at.World = t.at.World.Merge(world)
 	s.finish(t)
 	s.turn = 0
-	s.arm(leaf)
-	return nil
+	s.arm(t.at.State)
 }
 
 // Override changes keys of the world between turns.
@@ -186,12 +179,12 @@ func (s *Session) Turn(ctx context.Context, intent string, slots value.Value, sh
 	t := s.begin(from)
 	input := shown
 	if input == "" {
-		input = "[direct] intent=" + intent
+		input = "[intent] " + intent
 	}
 	if step.Rejection != nil && step.Rejection.Code == machine.MissingSlots {
 		return Outcome{Mode: Clarify, State: from, Rejection: step.Rejection, Turn: t.turn, Allowed: s.allowed(s.at)}, nil
 	}
-	t.event("turn.input", fields{"input": value.Of(shown), "intent": value.Of(intent)})
+	t.event("turn.input", fields{"input": value.Of(input), "intent": value.Of(intent)})
 	t.event("turn.start", fields{"turn": value.Of(t.turn), "input": value.Of(input), "direct": value.Of(true)})
 	t.add(step.Events)
 	if step.Rejection != nil {
