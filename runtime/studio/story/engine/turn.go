@@ -185,13 +185,23 @@ func (t *turn) failure(e *program.Effect, message string, data value.Value) {
 // args renders a call's arguments again: over the world that the effect saw, with what
 // calls before it have bound. A leaf that cannot be rendered keeps what it was.
 func (t *turn) args(c machine.Call, binds fields) (args value.Value, fellBack bool) {
-	if c.Effect.With == nil {
+	if c.Effect.With == nil && c.Effect.IDTemplate == nil {
 		return c.Args, false
 	}
 	env := t.s.machine.Env(machine.Situation{State: t.at.State, World: c.World.Merge(value.NewMap(binds))}, c.Effect.Scope, c.Slots)
-	args, fellBack = refill(c.Effect.With, c.Args, env)
-	if c.Effect.ID != "" {
-		args = args.With("call", value.Of(c.Effect.ID))
+	args = value.NewMap(nil)
+	if c.Effect.With != nil {
+		args, fellBack = refill(c.Effect.With, c.Args, env)
+	}
+	if id := c.Effect.ID; id != "" {
+		if c.Effect.IDTemplate != nil {
+			text, err := c.Effect.IDTemplate.Text(env)
+			if err == nil {
+				id = text
+			}
+			fellBack = fellBack || err != nil
+		}
+		args = args.With("call", value.Of(id))
 	}
 	return args, fellBack
 }

@@ -135,6 +135,9 @@ func (l *loader) effect(p place, n *source.Node, completing bool) *program.Effec
 	e.Say = l.page(p.m, o, "say")
 	e.RawInvoke, e.ID, e.Background, e.Once, e.Agent = o.text("invoke"), o.text("id"), o.bool("background"), o.bool("once"), o.text("agent")
 	e.Invoke = e.RawInvoke
+	if strings.Contains(e.ID, "{{") {
+		e.IDTemplate = l.small(o, "id")
+	}
 	if w := o.node("with"); !w.IsNull() {
 		e.With = l.valueTree(w, p.what+": with")
 	}

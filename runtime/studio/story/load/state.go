@@ -70,7 +70,7 @@ func (l *loader) kind(m *module, o *object, s *program.State) {
 		return
 	}
 	s.Initial = &program.Initial{Name: name, Pos: o.pos("initial")}
-	if strings.Contains(name, "{{") {
+	if strings.Contains(name, "{{") || strings.Contains(name, "{%") {
 		s.Initial.Template = l.page(m, o, "initial")
 	}
 	if s.Kind == program.Parallel {

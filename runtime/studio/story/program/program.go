@@ -175,11 +175,12 @@ type Effect struct {
 	Set        []Assign // sorted by key
 	Increment  []Count  // sorted by key
 	Say        *expr.Template
-	Invoke     string // the handler, bound: "host.git.commit"
-	RawInvoke  string // as written: "iface.vcs.commit"
-	ID         string // the call's, for stubs
-	With       *Tree  // arguments
-	Bind       []Bind // sorted by key
+	Invoke     string         // the handler, bound: "host.git.commit"
+	RawInvoke  string         // as written: "iface.vcs.commit"
+	ID         string         // the call's, for stubs
+	IDTemplate *expr.Template // of an id that is rendered when the call is made
+	With       *Tree          // arguments
+	Bind       []Bind         // sorted by key
 	OnError    *Target
 	Emit       []string // event names, for parallel regions
 	Background bool
