@@ -44,6 +44,7 @@ type Request struct {
 	State      string // where the story stands
 	World      value.Value
 	Agent      string // the plugin that an effect names
+	Dir        string // absolute folder of the file that the effect stands in: its scripts and prompts lie below it
 	Background bool
 }
 

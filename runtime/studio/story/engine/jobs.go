@@ -63,7 +63,7 @@ func (t *turn) submit(ctx context.Context, c machine.Call) error {
 	e := c.Effect
 	args, _ := t.args(machine.Call{Effect: e, Args: c.Args, World: t.at.World, Slots: c.Slots}, nil)
 	j := &Job{ID: fmt.Sprintf("job-%d", len(t.s.jobs)+1), Kind: e.Invoke, Status: Running, Origin: t.at.State, effect: e}
-	res, err := t.s.handlers.Call(ctx, Request{Handler: e.Invoke, Args: args, State: t.at.State, World: t.at.World, Agent: e.Agent, Background: true})
+	res, err := t.s.handlers.Call(ctx, Request{Handler: e.Invoke, Args: args, State: t.at.State, World: t.at.World, Agent: e.Agent, Dir: dirOf(e), Background: true})
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}

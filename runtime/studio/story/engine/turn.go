@@ -128,7 +128,7 @@ func (t *turn) call(ctx context.Context, c machine.Call, binds fields) (applied,
 	t.event("harness.dispatched", fields{
 		"namespace": value.Of(e.Invoke), "args": args, "rerender_fell_back": value.Of(fellBack), "background": value.Of(false),
 	})
-	res, callErr := t.s.handlers.Call(ctx, Request{Handler: e.Invoke, Args: args, State: t.at.State, World: t.at.World, Agent: e.Agent})
+	res, callErr := t.s.handlers.Call(ctx, Request{Handler: e.Invoke, Args: args, State: t.at.State, World: t.at.World, Agent: e.Agent, Dir: dirOf(e)})
 	if ctx.Err() != nil {
 		return false, false, 0, ctx.Err()
 	}
@@ -158,6 +158,13 @@ func (t *turn) call(ctx context.Context, c machine.Call, binds fields) (applied,
 	}
 	t.event("harness.returned", back)
 	return applied, res.Error != "", res.Cost, nil
+}
+
+func dirOf(e *program.Effect) string {
+	if e.Scope == nil {
+		return ""
+	}
+	return e.Scope.Dir
 }
 
 // problemOf is what a story sees of an error: what was wrong, without our operation.

@@ -53,7 +53,7 @@ func TestPackages(t *testing.T) {
 			}
 			for _, f := range flow.Parse(name, raw) {
 				n++
-				res := flow.Run(t.Context(), flow.Options{Story: s, Forgive: true}, f)
+				res := flow.Run(t.Context(), flow.Options{Story: s, Files: disk{}, Forgive: true}, f)
 				if res.Passed {
 					passed++
 					continue

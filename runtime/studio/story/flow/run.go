@@ -17,6 +17,7 @@ import (
 	"github.com/soundstage-dev/soundstage/harness/fault"
 	"github.com/soundstage-dev/soundstage/runtime/studio/story/engine"
 	"github.com/soundstage-dev/soundstage/runtime/studio/story/expr"
+	"github.com/soundstage-dev/soundstage/runtime/studio/story/load"
 	"github.com/soundstage-dev/soundstage/runtime/studio/story/machine"
 	"github.com/soundstage-dev/soundstage/runtime/studio/story/program"
 	"github.com/soundstage-dev/soundstage/runtime/studio/story/value"
@@ -54,6 +55,7 @@ type TurnResult struct {
 type Options struct {
 	Story   *program.Story
 	Machine *machine.Machine
+	Files   load.Files      // cassettes and scripts; nil: a flow that has one cannot be run
 	Forgive bool            // a call without a stub is an error of the call, and no failure of the flow
 	Others  engine.Handlers // answer what no stub does; nil: nobody
 }
@@ -167,8 +169,12 @@ func (r *runner) add(tr TurnResult) {
 
 // engine runs a flow with its calls.
 func (r *runner) engine(ctx context.Context) error {
-	stubs := &stubs{f: r.f, others: r.o.Others}
+	stubs := &stubs{f: r.f, files: r.o.Files, others: r.o.Others}
+	if err := stubs.open(ctx); err != nil {
+		return err
+	}
 	s := engine.New(engine.Options{Story: r.o.Story, Machine: r.o.Machine, Handlers: stubs, ID: "flow", Staged: r.f.Staged, Start: time.Unix(0, 0).UTC()})
+	stubs.answered = s.Answer
 	s.Seed(r.f.State, r.f.World)
 	for i, t := range r.f.Turns {
 		s.Ended()
@@ -180,6 +186,7 @@ func (r *runner) engine(ctx context.Context) error {
 				return err
 			}
 			s.Override(t.Override)
+			stubs.state = s.State()
 			if out, err = s.Turn(ctx, t.Intent, slots, t.Shown); err != nil {
 				return fault.Wrap(err, CodeFlow, "story.test", "turn %d", i+1)
 			}
@@ -216,6 +223,11 @@ func (r *runner) engine(ctx context.Context) error {
 		r.add(tr)
 	}
 	r.whole(s.State(), s.World())
+	if c := stubs.cassette; c != nil {
+		if left := c.left(); len(left) > 0 {
+			r.flow = append(r.flow, sprintf("episodes of the cassette that nothing asked for: %v", left))
+		}
+	}
 	return nil
 }
 

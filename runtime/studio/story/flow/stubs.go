@@ -2,17 +2,73 @@ package flow
 
 import (
 	"context"
+	"path"
 	"strings"
 
 	"github.com/soundstage-dev/soundstage/harness/fault"
 	"github.com/soundstage-dev/soundstage/runtime/studio/story/engine"
+	"github.com/soundstage-dev/soundstage/runtime/studio/story/load"
+	"github.com/soundstage-dev/soundstage/runtime/studio/story/source"
+	"github.com/soundstage-dev/soundstage/runtime/studio/story/starlark"
+	"github.com/soundstage-dev/soundstage/runtime/studio/story/value"
 )
 
-// stubs are the handlers of a flow: what its fixture answers.
+// stubs are the handlers of a flow: what its fixture and its cassettes answer, and scripts
+// that run for themselves over a cassette of their requests.
 type stubs struct {
-	f      *Fixture
-	others engine.Handlers
-	missed []string
+	f        *Fixture
+	files    load.Files
+	others   engine.Handlers
+	cassette *cassette
+	web      *web
+	inspect  *inspection
+	state    string // where the turn began
+	missed   []string
+	answered func(ctx context.Context, job string) error
+}
+
+// open reads the cassettes of a fixture.
+func (s *stubs) open(ctx context.Context) error {
+	beside := func(name string) string {
+		if path.IsAbs(name) {
+			return name
+		}
+		return path.Join(path.Dir(s.f.File), name)
+	}
+	read := func(name string) ([]byte, error) {
+		if s.files == nil {
+			return nil, fault.New(CodeFlow, "story.test", "the flow has the cassette %q, and this run reads no files", name)
+		}
+		return s.files.Read(ctx, beside(name))
+	}
+	if name := s.f.Cassette; name != "" {
+		raw, err := read(name)
+		if err != nil {
+			return err
+		}
+		if s.cassette, err = readCassette(name, raw); err != nil {
+			return err
+		}
+	}
+	if name := s.f.HTTP; name != "" {
+		raw, err := read(name)
+		if err != nil {
+			return err
+		}
+		if s.web, err = readWeb(name, raw); err != nil {
+			return err
+		}
+	}
+	if name := s.f.Inspect; name != "" {
+		raw, err := read(name)
+		if err != nil {
+			return err
+		}
+		if s.inspect, err = readInspection(name, raw); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // take is what was missed since it was last asked.
@@ -24,24 +80,44 @@ func (s *stubs) take() []string {
 
 // Call implements engine.Handlers. A stub of host.x answers host.x.op too.
 func (s *stubs) Call(ctx context.Context, c engine.Request) (engine.Result, error) {
-	stub, op := s.find(c.Handler)
-	if stub == nil {
-		if s.others != nil {
-			res, err := s.others.Call(ctx, c)
-			if fault.CodeOf(err) != engine.CodeHandler {
-				return res, err
-			}
+	if s.cassette != nil && s.cassette.has(c.Handler) {
+		stub, err := s.cassette.call(c, s.state)
+		if err != nil {
+			s.missed = append(s.missed, err.Error())
+			return engine.Result{}, err
 		}
-		s.missed = append(s.missed, sprintf("unstubbed call: %s with %s", c.Handler, c.Args.JSON()))
-		return engine.Result{}, fault.New(engine.CodeHandler, "story.test", "host %q not registered", c.Handler).
-			WithHint("stub it in host_handlers of the fixture")
+		return answer(stub, c, "")
 	}
+	if stub, op := s.find(c.Handler); stub != nil {
+		return answer(stub, c, op)
+	}
+	if c.Handler == "host.starlark.run" && (s.web != nil || s.inspect != nil) {
+		return s.script(ctx, c)
+	}
+	if c.Handler == "host.jobs.answer_clarification" && s.answered != nil {
+		job, _ := c.Args.Get("job_id")
+		return engine.Result{Data: value.NewMap(map[string]value.Value{"ok": value.Of(true)})}, s.answered(ctx, job.Text())
+	}
+	if s.others != nil {
+		res, err := s.others.Call(ctx, c)
+		if fault.CodeOf(err) != engine.CodeHandler {
+			return res, err
+		}
+	}
+	s.missed = append(s.missed, sprintf("unstubbed call: %s with %s", c.Handler, c.Args.JSON()))
+	return engine.Result{}, fault.New(engine.CodeHandler, "story.test", "host %q not registered", c.Handler).
+		WithHint("stub it in host_handlers of the fixture")
+}
+
+// answer is what a stub says to a call.
+func answer(stub *Stub, c engine.Request, op string) (engine.Result, error) {
 	res := engine.Result{Delay: stub.Delay}
 	if stub.Asks != "" {
 		res.Asks = &engine.Clarification{Prompt: stub.Asks}
 	}
-	if call, ok := c.Args.Get("call"); ok && stub.ByCall[call.Text()] != nil {
-		stub = stub.ByCall[call.Text()]
+	call, _ := c.Args.Get("call")
+	if by := stub.ByCall[call.Text()]; by != nil {
+		stub = by
 	} else if stub.ByOp != nil {
 		if arg, ok := c.Args.Get("op"); ok && arg.Text() != "" {
 			op = arg.Text()
@@ -55,6 +131,57 @@ func (s *stubs) Call(ctx context.Context, c engine.Request) (engine.Result, erro
 	}
 	res.Data, res.Error = stub.Data, stub.Error
 	return res, nil
+}
+
+// script runs a script of the story itself, over what the cassettes hold.
+func (s *stubs) script(ctx context.Context, c engine.Request) (engine.Result, error) {
+	name, _ := c.Args.Get("script")
+	at := name.Text()
+	if !path.IsAbs(at) {
+		at = path.Join(c.Dir, at)
+	}
+	raw, err := s.files.Read(ctx, at)
+	if err != nil {
+		return engine.Result{}, err
+	}
+	side, err := s.files.Read(ctx, at+".yaml")
+	if err != nil {
+		return engine.Result{}, err
+	}
+	sc := starlark.Script{Name: name.Text(), Source: string(raw)}
+	var problems []source.Problem
+	if sc.Sidecar, problems = starlark.ParseSidecar(name.Text()+".yaml", side); len(problems) > 0 {
+		return engine.Result{Error: problems[0].Message}, nil
+	}
+	world := c.World
+	if over, ok := c.Args.Get("world"); ok {
+		world = world.Merge(over)
+	}
+	inputs, _ := c.Args.Get("inputs")
+	doors := starlark.Doors{}
+	if s.web != nil {
+		doors.HTTP = s.web
+	}
+	if s.inspect != nil {
+		doors.Inspect = s.inspect
+	}
+	out, err := starlark.Run(ctx, sc, inputs, world, doors)
+	if err != nil {
+		if fault.CodeOf(err) == CodeMiss {
+			s.missed = append(s.missed, err.Error())
+		}
+		return engine.Result{Error: err.Error()}, nil
+	}
+	return engine.Result{Data: out}, nil
+}
+
+// Do implements starlark.HTTP.
+func (w *web) Do(_ context.Context, r starlark.Request) (starlark.Response, error) {
+	e := w.find(r.Method, r.URL)
+	if e == nil {
+		return starlark.Response{}, fault.New(CodeMiss, "story.test", "the http cassette holds no answer to %s %s", r.Method, r.URL)
+	}
+	return starlark.Response{Status: e.status, Body: e.body, Headers: e.headers}, nil
 }
 
 // find is the stub of a handler, or of what its name begins with, and the rest.
