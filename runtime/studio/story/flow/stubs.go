@@ -126,6 +126,9 @@ func answer(stub *Stub, c engine.Request, op string) (engine.Result, error) {
 			stub = by
 		}
 	}
+	if stub.Delay > 0 {
+		res.Delay = stub.Delay
+	}
 	if stub.Infra != "" {
 		return engine.Result{}, fault.New(CodeStub, "story.test", "%s", stub.Infra)
 	}
