@@ -1,6 +1,10 @@
 package cli
 
-import "reflect"
+import (
+	"reflect"
+
+	"github.com/soundstage-dev/soundstage/runtime/studio/story/flow"
+)
 
 // results is what each command prints with --json: one object on standard output.
 // docs/reference/cli holds a JSON Schema of each, written from these types. Fields are
@@ -34,6 +38,7 @@ func results() map[string]reflect.Type {
 		"piece diff":        reflect.TypeFor[pieceDiff](),
 		"piece fork":        reflect.TypeFor[pieceForked](),
 		"piece merge":       reflect.TypeFor[pieceMerged](),
+		"story test":        reflect.TypeFor[flow.Report](),
 		"tool ls":           reflect.TypeFor[toolList](),
 		"tool show":         reflect.TypeFor[toolShow](),
 		"tool call":         reflect.TypeFor[toolCalled](),

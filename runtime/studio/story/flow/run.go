@@ -27,28 +27,30 @@ func sprintf(format string, args ...any) string { return fmt.Sprintf(format, arg
 
 // The codes of this package.
 const (
-	CodeStub fault.Code = "STORY_NO_STUB" // a call that the flow does not answer
-	CodeFlow fault.Code = "STORY_FLOW"    // a fixture that cannot be run
+	CodeStub   fault.Code = "STORY_NO_STUB" // a call that the flow does not answer
+	CodeFailed fault.Code = "STORY_TESTS_FAILED"
+	CodeFlow   fault.Code = "STORY_FLOW" // a fixture that cannot be run
 )
 
 // A Result is how a flow went.
 type Result struct {
-	File    string
-	Passed  bool
-	Skipped bool
-	Turns   []TurnResult
-	Problem string // why it could not be run to its end
+	File     string         `json:"file" jsonschema:"the fixture, as it was found"`
+	Passed   bool           `json:"passed"`
+	Skipped  bool           `json:"skipped"`
+	Problem  string         `json:"problem,omitempty" jsonschema:"why it could not be run to its end"`
+	Turns    []TurnResult   `json:"turns"`
+	Findings []load.Finding `json:"findings,omitempty" jsonschema:"what in the fixture checks nothing"`
 }
 
 // A TurnResult is how one turn went. Index is -1 for what holds of the whole flow.
 type TurnResult struct {
-	Index    int
-	Passed   bool
-	Failures []string
-	State    string
-	View     string
-	Allowed  []string
-	Events   []engine.Event
+	Index    int            `json:"index" jsonschema:"from 0; -1 for what holds of the whole flow"`
+	Passed   bool           `json:"passed"`
+	Failures []string       `json:"failures,omitempty"`
+	State    string         `json:"state"`
+	Allowed  []string       `json:"allowed" jsonschema:"intents that the state takes, the most urgent first"`
+	View     string         `json:"view" jsonschema:"80 columns wide"`
+	Events   []engine.Event `json:"events"`
 }
 
 // Options say how flows are run.
@@ -62,7 +64,7 @@ type Options struct {
 
 // Run runs one flow.
 func Run(ctx context.Context, o Options, f *Fixture) Result {
-	res := Result{File: f.File}
+	res := Result{File: f.File, Turns: []TurnResult{}}
 	for _, p := range f.Findings {
 		if p.Severity == "error" {
 			res.Problem = p.String()
@@ -84,6 +86,11 @@ func Run(ctx context.Context, o Options, f *Fixture) Result {
 	}
 	if len(r.flow) > 0 {
 		res.Turns = append(res.Turns, TurnResult{Index: -1, Failures: r.flow})
+	}
+	for _, p := range f.Findings {
+		if p.Severity == load.Warning {
+			res.Findings = append(res.Findings, p)
+		}
 	}
 	res.Passed = res.Problem == ""
 	for _, t := range res.Turns {

@@ -38,6 +38,8 @@ type Options struct {
 	Files Files
 	App   string // the manifest, or its folder
 	Root  string // where "@library/name" is found, as <Root>/<name>; "" is nowhere
+
+	Bindings map[string]string // interface of the root story → handler, instead of its default
 }
 
 // Load reads a story whole. The story is nil where the findings have an error; err is for
