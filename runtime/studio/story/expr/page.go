@@ -19,7 +19,11 @@ import (
 
 // Pages compiles templates of pages. What they extend and include is read through read,
 // by a slashed name below the views folder.
-type Pages struct{ set *pongo2.TemplateSet }
+type Pages struct {
+	set  *pongo2.TemplateSet
+	mu   sync.Mutex
+	made map[string]*Template // by source: the same texts stand in many views
+}
 
 // NewPages makes a Pages. A nil read knows no files.
 func NewPages(read func(name string) ([]byte, error)) *Pages {
@@ -28,7 +32,7 @@ func NewPages(read func(name string) ([]byte, error)) *Pages {
 	for _, tag := range []string{"ssi", "import"} { // the one reads any file of the machine
 		_ = set.BanTag(tag) // nothing is compiled yet
 	}
-	return &Pages{set: set}
+	return &Pages{set: set, made: map[string]*Template{}}
 }
 
 type loader struct {
@@ -61,7 +65,19 @@ func (p *Pages) Page(source string) (*Template, error) {
 	if t.plain {
 		return t, nil
 	}
-	return t, p.compile(t, func() (*pongo2.Template, error) { return p.set.FromString(coalesced(source)) })
+	p.mu.Lock()
+	made := p.made[source]
+	p.mu.Unlock()
+	if made != nil {
+		return made, nil
+	}
+	if err := p.compile(t, func() (*pongo2.Template, error) { return p.set.FromString(coalesced(source)) }); err != nil {
+		return t, err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.made[source] = t
+	return t, nil
 }
 
 // File compiles a page that is a file.

@@ -33,6 +33,7 @@ func (l *loader) story(m *module) *program.Story {
 	o.done()
 	for _, st := range s.States {
 		l.resolve(s, st)
+		l.chosen(s, st)
 	}
 	return s
 }

@@ -142,10 +142,12 @@ func (o *object) oneOf(name string, words ...string) string {
 }
 
 // done says which keys nobody asked for.
-func (o *object) done() {
+func (o *object) done() { o.extra(o.l.fail) }
+
+func (o *object) extra(say func(at program.Pos, format string, args ...any)) {
 	for _, k := range o.n.Keys {
 		if !slices.Contains(o.seen, k.Name) {
-			o.l.fail(k.Pos, "%s: unknown key %q%s", o.what, k.Name, perhaps(k.Name, o.seen))
+			say(k.Pos, "%s: unknown key %q%s", o.what, k.Name, perhaps(k.Name, o.seen))
 		}
 	}
 }
