@@ -40,7 +40,7 @@ func TestPackages(t *testing.T) {
 		if len(files) == 0 {
 			return nil
 		}
-		s, _, err := load.Load(t.Context(), load.Options{Files: disk{}, App: p, Root: filepath.Join(root, "stories")})
+		s, _, err := load.Load(t.Context(), load.Options{Files: disk{}, App: p, Work: root, Root: filepath.Join(root, "stories")})
 		if err != nil || s == nil {
 			t.Logf("%s does not load", p)
 			return nil

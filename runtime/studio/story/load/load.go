@@ -37,6 +37,7 @@ type Files interface {
 type Options struct {
 	Files Files
 	App   string // the manifest, or its folder
+	Work  string // the folder that a run works in: pages link the files that they name from here; "" links none
 	Root  string // where "@library/name" is found, as <Root>/<name>; "" is nowhere
 
 	Bindings map[string]string // interface of the root story → handler, instead of its default
@@ -49,7 +50,7 @@ func Load(ctx context.Context, o Options) (*program.Story, []Finding, error) {
 	if path.Ext(app) != ".yaml" && path.Ext(app) != ".yml" {
 		app = path.Join(app, "app.yaml")
 	}
-	l := &loader{ctx: ctx, files: o.Files, root: o.Root, base: path.Dir(app)}
+	l := &loader{ctx: ctx, files: o.Files, root: o.Root, work: o.Work, base: path.Dir(app)}
 	m := l.module(app, nil)
 	if l.err != nil {
 		return nil, l.sorted(), l.err
@@ -70,6 +71,7 @@ type loader struct {
 	ctx   context.Context //nolint:containedctx // lives as long as Load
 	files Files
 	root  string
+	work  string
 	base  string // folder of the root manifest: names in findings are seen from here
 	yaml  source.Reader
 	err   error // the first that is no finding

@@ -30,13 +30,13 @@ func (l *loader) view(m *module, o *object, name, what string) *view.View {
 		if n.Scalar.Text() == "" {
 			return nil
 		}
-		return &view.View{Page: r.leaf(n), Pos: n.Pos}
+		return &view.View{Page: r.leaf(n), Links: l.work, Pos: n.Pos}
 	case n.Kind == source.Map:
 		return r.paged(n)
 	case len(n.List) == 0:
 		return nil
 	}
-	v := &view.View{Pos: n.Pos}
+	v := &view.View{Links: l.work, Pos: n.Pos}
 	v.Elements = r.elements(n.List)
 	v.Labels = labels(v.Choice())
 	return v
@@ -60,7 +60,7 @@ func labels(c *view.Choice) map[string]string {
 // paged reads a view that names a file: {template_file} or {extends, blocks}.
 func (r *viewer) paged(n *source.Node) *view.View {
 	o := r.l.object(n, "%s", r.what)
-	v := &view.View{Pos: n.Pos}
+	v := &view.View{Links: r.l.work, Pos: n.Pos}
 	base, file := o.text("extends"), o.text("template_file")
 	r.strict = true
 	for _, k := range o.entries("blocks") {
