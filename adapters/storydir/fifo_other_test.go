@@ -1,0 +1,5 @@
+//go:build !unix
+
+package storydir_test
+
+func fifo(string) bool { return false }
