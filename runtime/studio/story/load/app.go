@@ -1,41 +1,106 @@
 package load
 
 import (
-	"path"
+	"encoding/hex"
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/soundstage-dev/soundstage/runtime/studio/story/program"
-	"github.com/soundstage-dev/soundstage/runtime/studio/story/source"
 	"github.com/soundstage-dev/soundstage/runtime/studio/story/value"
 )
 
-// story puts a module together: its own parts, then what it imports, then what can only be
-// said of the whole.
+// story puts a module together with all that it imports: what their words mean, what they
+// declare, their states, and then what can only be said of the whole.
 func (l *loader) story(m *module) *program.Story {
-	o := l.object(m.tree, "the story")
-	s := &program.Story{
-		Dir: m.dir, Scope: &program.Scope{Dir: m.dir}, States: map[string]*program.State{}, Intents: map[string]*program.Intent{},
+	l.collect(m)
+	l.scopes(m)
+	l.s = &program.Story{
+		Dir: m.dir, Digest: hex.EncodeToString(l.sum.Sum(nil)), Scope: m.scope, States: map[string]*program.State{}, Intents: map[string]*program.Intent{},
 		Agents: map[string]*program.Agent{}, Interfaces: map[string]*program.Interface{}, Exits: map[string]*program.Exit{},
 	}
-	m.scope = s.Scope
-	l.meta(o, s)
-	l.world(m, o, s)
-	for _, k := range o.entries("intents") {
-		s.Intents[k.Name] = l.intent(m, k, "intent "+k.Name)
+	l.declare(m)
+	l.s.Hosts = m.hosts
+	l.s.Tops = l.rooms(m, nil)
+	l.begin(m.o)
+	l.resolve()
+	l.fallback()
+	for _, h := range slices.Sorted(maps.Keys(l.allowed)) {
+		if len(l.s.Hosts) > 0 && !slices.Contains(l.s.Hosts, h) {
+			l.s.Hosts = append(l.s.Hosts, h)
+		}
 	}
-	s.Hosts = o.texts("hosts")
-	s.Tops = l.states(m, o.entries("states"), nil, s.States)
-	l.begin(o, s)
+	l.settled(m)
+	for _, st := range l.s.States {
+		l.chosen(l.s, st)
+	}
+	slices.SortFunc(l.s.World, func(a, b program.Var) int { return strings.Compare(a.Name, b.Name) })
+	return l.s
+}
+
+// declare reads what a module and all below it declare.
+func (l *loader) declare(m *module) {
+	l.meta(m)
+	l.world(m)
+	for _, k := range m.o.entries("intents") {
+		i := l.intent(m, k, "intent "+k.Name)
+		i.Name = m.scope.Prefix + k.Name
+		l.s.Intents[i.Name] = i
+		if slices.Contains(m.lifted, k.Name) {
+			l.s.Intents[m.parent.scope.Prefix+k.Name] = i
+		}
+	}
+	l.interfaces(m)
+	m.hosts = m.o.texts("hosts")
+	for _, c := range m.children {
+		l.declare(c)
+		for _, name := range c.lent {
+			l.s.Intents[c.scope.Prefix+name] = l.s.Intents[m.scope.Intent(name)]
+		}
+		l.hosts(m, c)
+	}
+}
+
+// hosts puts the handlers that a child may call to those of its parent.
+func (l *loader) hosts(m, c *module) {
+	for _, h := range c.hosts {
+		switch {
+		case slices.Contains(m.hosts, h):
+		case c.imp.hosts == "declared":
+			l.fail(c.imp.pos, "imports.%s: hosts: declared but parent does not list child host %q", c.imp.alias, h)
+		default:
+			m.hosts = append(m.hosts, h)
+		}
+	}
+}
+
+// rooms reads the states of a module below the state that stands for it, and behind them
+// those of what it imports.
+func (l *loader) rooms(m *module, wrapper *program.State) []*program.State {
+	list := l.states(m, m.o.entries("states"), wrapper, l.s.States)
+	for _, c := range m.children {
+		if m.o.n.Get("states").Get(c.imp.alias) != nil {
+			l.fail(c.imp.pos, "imports.%s: alias collides with existing parent state of the same name", c.imp.alias)
+			continue
+		}
+		w := l.wrapper(c, wrapper)
+		l.s.States[w.Path] = w
+		w.Children = l.rooms(c, w)
+		list = append(list, w)
+	}
+	return list
+}
+
+// settled says which keys nobody asked for.
+func (l *loader) settled(m *module) {
 	for _, name := range unread {
-		o.node(name)
+		m.o.node(name)
 	}
-	o.done()
-	for _, st := range s.States {
-		l.resolve(s, st)
-		l.chosen(s, st)
+	m.o.node("root")
+	m.o.done()
+	for _, c := range m.children {
+		l.settled(c)
 	}
-	return s
 }
 
 // unread are the parts of a manifest that the program does not use yet.
@@ -44,8 +109,12 @@ var unread = []string{
 	"proposals", "phase_templates", "phases", "checkpoint_intents", "routing",
 }
 
-func (l *loader) meta(o *object, s *program.Story) {
-	a := l.object(o.node("app"), "app")
+func (l *loader) meta(m *module) {
+	a := l.object(m.o.node("app"), "app")
+	s := l.s
+	if m.parent != nil {
+		s = &program.Story{}
+	}
 	s.ID, s.Version, s.Title, s.Author, s.Context = a.text("id"), a.text("version"), a.text("title"), a.text("author"), a.text("context")
 	a.text("license")
 	if p := a.text("context_path"); p != "" && s.Context != "" {
@@ -57,20 +126,22 @@ func (l *loader) meta(o *object, s *program.Story) {
 	a.done()
 }
 
-func (l *loader) world(m *module, o *object, s *program.Story) {
-	for _, k := range o.entries("world") {
+func (l *loader) world(m *module) {
+	for _, k := range m.o.entries("world") {
+		if m.parent != nil && slices.Contains(reserved, k.Name) {
+			continue
+		}
 		v := program.Var{Name: m.scope.Key(k.Name), Scope: m.scope, Pos: k.Pos}
-		if n := k.Val; n != nil && n.Kind == source.Map && n.Get("type") != nil {
-			w := l.object(n, "world.%s", k.Name)
+		if isVar(k.Val) {
+			w := l.object(k.Val, "world.%s", k.Name)
 			v.Type, v.Default, v.Values = w.text("type"), w.node("default").Value(), w.texts("values")
 			w.done()
 		} else {
 			v.Default = k.Val.Value()
 			v.Type = inferred(v.Default)
 		}
-		s.World = append(s.World, v)
+		l.s.World = append(l.s.World, v)
 	}
-	slices.SortFunc(s.World, func(a, b program.Var) int { return strings.Compare(a.Name, b.Name) })
 }
 
 // inferred is the type of a default without one.
@@ -83,7 +154,7 @@ func inferred(v value.Value) string {
 	}
 }
 
-func (l *loader) begin(o *object, s *program.Story) {
+func (l *loader) begin(o *object) {
 	n := o.node("root")
 	if n.IsNull() {
 		l.fail(o.n.Pos, "root: the story does not say in which state it begins")
@@ -93,39 +164,8 @@ func (l *loader) begin(o *object, s *program.Story) {
 		l.fail(n.Pos, "root: unsupported value type")
 		return
 	}
-	s.Root = n.Scalar.Str()
-	if s.States[s.Root] == nil {
-		l.fail(n.Pos, "root: state %q is not declared in states", s.Root)
+	l.s.Root = n.Scalar.Str()
+	if l.s.States[l.s.Root] == nil {
+		l.fail(n.Pos, "root: state %q is not declared in states", l.s.Root)
 	}
-}
-
-// resolve finds the states that a state's targets name.
-func (l *loader) resolve(s *program.Story, st *program.State) {
-	for i := range st.On {
-		for _, a := range st.On[i].Arcs {
-			l.aim(s, st, &a.Target, "transition target")
-		}
-	}
-	if st.Timeout != nil {
-		l.aim(s, st, &st.Timeout.Target, "timeout target")
-	}
-}
-
-func (l *loader) aim(s *program.Story, from *program.State, t *program.Target, what string) {
-	if t.Raw == "" || t.Raw == "." || t.Template != nil || t.Exit != "" {
-		return
-	}
-	t.Path = absolute(from.Path, t.Raw)
-	t.Self = t.Path == from.Path
-	if s.States[t.Path] == nil {
-		l.fail(t.Pos, "state %s: %s %q (resolved: %q) does not exist", from.Path, what, t.Raw, t.Path)
-	}
-}
-
-// absolute is a target seen from the state that owns the arc: ../x is x beside it.
-func absolute(owner, raw string) string {
-	if strings.HasPrefix(raw, "../") || raw == ".." {
-		raw = path.Join(strings.ReplaceAll(owner, ".", "/"), raw)
-	}
-	return strings.ReplaceAll(raw, "/", ".")
 }

@@ -274,17 +274,13 @@ func (l *loader) chosen(s *program.Story, st *program.State) {
 // intentOf is what an intent of a state's file is: its own, one of a state above, or one
 // of the library.
 func intentOf(s *program.Story, st *program.State, bare string) *program.Intent {
+	name := st.Scope.Intent(bare)
 	for up := st; up != nil; up = up.Parent {
-		if in := up.Intents[bare]; in != nil {
+		if in := up.Intents[name]; in != nil {
 			return in
 		}
 	}
-	if st.Scope != nil {
-		if to, ok := st.Scope.Intents[bare]; ok {
-			return s.Intents[to]
-		}
-	}
-	return s.Intents[bare]
+	return s.Intents[name]
 }
 
 func (l *loader) choices(s *program.Story, st *program.State, c *view.Choice, what string) {

@@ -1,6 +1,7 @@
 package load
 
 import (
+	"path"
 	"slices"
 	"strings"
 
@@ -134,12 +135,12 @@ func (l *loader) effect(p place, n *source.Node, completing bool) *program.Effec
 	slices.SortFunc(e.Increment, func(a, b program.Count) int { return strings.Compare(a.Key, b.Key) })
 	e.Say = l.page(p.m, o, "say")
 	e.RawInvoke, e.ID, e.Background, e.Once, e.Agent = o.text("invoke"), o.text("id"), o.bool("background"), o.bool("once"), o.text("agent")
-	e.Invoke = e.RawInvoke
+	e.Invoke = l.bound(p, e.RawInvoke, o.pos("invoke"))
 	if strings.Contains(e.ID, "{{") {
 		e.IDTemplate = l.small(o, "id")
 	}
 	if w := o.node("with"); !w.IsNull() {
-		e.With = l.valueTree(w, p.what+": with")
+		e.With = l.valueTree(p.m.rebased(w), p.what+": with")
 	}
 	if s := o.node("selection"); !s.IsNull() {
 		e.Selection = l.valueTree(s, p.what+": selection")
@@ -148,6 +149,7 @@ func (l *loader) effect(p place, n *source.Node, completing bool) *program.Effec
 	if o.has("on_error") {
 		t := l.target(p, o, "on_error")
 		e.OnError = &t
+		l.aimed(e.OnError, p, "on_error")
 	}
 	if emit := o.text("emit"); emit != "" {
 		e.Emit = []string{emit}
@@ -158,6 +160,7 @@ func (l *loader) effect(p place, n *source.Node, completing bool) *program.Effec
 	if o.has("target") {
 		t := l.target(p, o, "target")
 		e.Target = &t
+		l.aimed(e.Target, p, "on_complete target")
 	}
 	e.Kind = kindOf(e)
 	o.done()
@@ -180,12 +183,80 @@ func kindOf(e *program.Effect) program.EffectKind {
 }
 
 func (l *loader) assigns(p place, o *object, e *program.Effect) {
-	for _, k := range o.entries("set") {
-		e.Set = append(e.Set, program.Assign{
-			Key: p.m.scope.Key(k.Name), Bare: k.Name, Value: l.valueTree(k.Val, p.what+": set."+k.Name), Pos: k.Pos,
-		})
+	e.Set = l.assigned(p.m, p.what, o.entries("set"))
+}
+
+func (l *loader) assigned(m *module, what string, keys []*source.Key) []program.Assign {
+	var list []program.Assign
+	for _, k := range keys {
+		list = append(list, program.Assign{Key: m.scope.Key(k.Name), Bare: k.Name, Value: l.valueTree(k.Val, what+": set."+k.Name), Pos: k.Pos})
 	}
-	slices.SortFunc(e.Set, func(a, b program.Assign) int { return strings.Compare(a.Key, b.Key) })
+	slices.SortFunc(list, func(a, b program.Assign) int { return strings.Compare(a.Key, b.Key) })
+	return list
+}
+
+// rebased are arguments as the whole story has them: files of an imported story by their
+// absolute names, its agents by their folded ones.
+func (m *module) rebased(n *source.Node) *source.Node {
+	if n.Kind != source.Map {
+		return n
+	}
+	out := n.Copy()
+	for i, k := range out.Keys {
+		to := k.Val
+		switch k.Name {
+		case "agent":
+			to = m.named(k.Val)
+		case "prompt", "prompt_path", "schema":
+			to = m.asset(k.Name, k.Val)
+		case "context", "acceptance":
+			to = m.assets(k.Val)
+		}
+		if to != k.Val {
+			out.Keys[i] = &source.Key{Name: k.Name, Pos: k.Pos, Val: to}
+		}
+	}
+	return out
+}
+
+// assets are the files that a part of the arguments names.
+func (m *module) assets(n *source.Node) *source.Node {
+	if n == nil || n.Kind != source.Map {
+		return n
+	}
+	out := n.Copy()
+	for i, k := range out.Keys {
+		to := k.Val
+		switch k.Name {
+		case "prompt", "prompt_path", "schema":
+			to = m.asset(k.Name, k.Val)
+		case "context", "acceptance":
+			to = m.assets(k.Val)
+		}
+		out.Keys[i] = &source.Key{Name: k.Name, Pos: k.Pos, Val: to}
+	}
+	return out
+}
+
+func (m *module) named(n *source.Node) *source.Node {
+	if !n.IsText() || m.parent == nil {
+		return n
+	}
+	return textNode(n.Pos, m.scope.Agent(n.Scalar.Str()))
+}
+
+func (m *module) asset(name string, n *source.Node) *source.Node {
+	if !n.IsText() || m.parent == nil {
+		return n
+	}
+	file := n.Scalar.Str()
+	if to, ok := m.prompts[file]; ok && name == "prompt" {
+		return textNode(n.Pos, to)
+	}
+	if file == "" || path.IsAbs(file) || strings.Contains(file, "{{") || strings.Contains(file, "{%") {
+		return n
+	}
+	return textNode(n.Pos, path.Join(m.dir, file))
 }
 
 func (l *loader) binds(p place, o *object, e *program.Effect) {

@@ -12,14 +12,14 @@ const MaxIncludes = 1_000
 
 // include merges what a manifest includes into its tree: mappings by key, lists at their
 // end. A key that stands in two files is a finding.
-func (l *loader) include(m *module) {
-	for _, g := range items(m.tree.Get("include")) {
+func (l *loader) include(into *source.Node, dir string) {
+	for _, g := range items(into.Get("include")) {
 		pattern := g.Scalar.Text()
 		if !local(pattern) {
 			l.fail(g.Pos, "include %q leads out of the story's folder", pattern)
 			continue
 		}
-		names, err := l.files.Glob(l.ctx, m.dir, pattern)
+		names, err := l.files.Glob(l.ctx, dir, pattern)
 		if err != nil {
 			l.fail(g.Pos, "include glob %q: %s", pattern, err)
 			continue
@@ -35,7 +35,7 @@ func (l *loader) include(m *module) {
 				continue
 			}
 			if tree := l.parse(l.shown(name), raw); tree != nil {
-				l.merge(m.tree, tree, path.Base(name))
+				l.merge(into, tree, path.Base(name))
 			}
 		}
 	}

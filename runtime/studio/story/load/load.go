@@ -8,7 +8,9 @@ package load
 
 import (
 	"context"
+	"crypto/sha256"
 	"fmt"
+	"hash"
 	"path"
 	"strings"
 
@@ -40,7 +42,9 @@ type Options struct {
 	Work  string // the folder that a run works in: pages link the files that they name from here; "" links none
 	Root  string // where "@library/name" is found, as <Root>/<name>; "" is nowhere
 
-	Bindings map[string]string // interface of the root story → handler, instead of its default
+	// Bindings bind interfaces, by folded name, in place of what the story says. Names that
+	// it does not have are nothing.
+	Bindings map[string]string
 }
 
 // Load reads a story whole. The story is nil where the findings have an error; err is for
@@ -50,8 +54,12 @@ func Load(ctx context.Context, o Options) (*program.Story, []Finding, error) {
 	if path.Ext(app) != ".yaml" && path.Ext(app) != ".yml" {
 		app = path.Join(app, "app.yaml")
 	}
-	l := &loader{ctx: ctx, files: o.Files, root: o.Root, work: o.Work, base: path.Dir(app)}
-	m := l.module(app, nil)
+	app = path.Clean(app)
+	l := &loader{
+		ctx: ctx, files: o.Files, root: o.Root, work: o.Work, base: path.Dir(app), bindings: o.Bindings, trees: map[string]*source.Node{}, allowed: map[string]bool{},
+		sum: sha256.New(),
+	}
+	m := l.module(app, nil, nil)
 	if l.err != nil {
 		return nil, l.sorted(), l.err
 	}
@@ -75,6 +83,15 @@ type loader struct {
 	base  string // folder of the root manifest: names in findings are seen from here
 	yaml  source.Reader
 	err   error // the first that is no finding
+	sum   hash.Hash
+
+	bindings map[string]string
+	trees    map[string]*source.Node // by manifest, with what it includes
+	modules  int                     // that were imported
+
+	s       *program.Story
+	aims    []aim
+	allowed map[string]bool // handlers that interfaces are bound to
 }
 
 func sprintf(format string, args ...any) string { return fmt.Sprintf(format, args...) }
@@ -84,6 +101,16 @@ func (l *loader) shown(name string) string {
 	if rest, ok := strings.CutPrefix(name, l.base+"/"); ok {
 		return rest
 	}
+	if !path.IsAbs(name) || !path.IsAbs(l.base) {
+		return name
+	}
+	ups := ""
+	for dir := l.base; dir != "/"; dir = path.Dir(dir) {
+		if rest, ok := strings.CutPrefix(name, dir+"/"); ok {
+			return ups + rest
+		}
+		ups += "../"
+	}
 	return name
 }
 
@@ -91,6 +118,8 @@ func (l *loader) shown(name string) string {
 func (l *loader) read(name string, at program.Pos) []byte {
 	raw, err := l.files.Read(l.ctx, name)
 	if err == nil {
+		_, _ = fmt.Fprintf(l.sum, "%s\x00%d\x00", l.shown(name), len(raw)) // a hash takes everything
+		_, _ = l.sum.Write(raw)
 		return raw
 	}
 	if l.ctx.Err() != nil {
@@ -113,22 +142,52 @@ func (l *loader) parse(name string, raw []byte) *source.Node {
 	return n
 }
 
-// A module is one manifest with all that it includes, as a tree.
+// A module is one manifest with all that it includes, at the place where it is imported.
 type module struct {
-	app    string // absolute
-	dir    string
-	tree   *source.Node
-	scope  *program.Scope
-	pages  *expr.Pages
-	parent *module
+	app      string // absolute
+	dir      string
+	tree     *source.Node
+	o        *object // over tree
+	scope    *program.Scope
+	pages    *expr.Pages
+	parent   *module
+	imp      *imported // how parent takes it in; nil for the root
+	children []*module // by alias
+	names    names
+	lent     []string          // intents of the parent, under their own names here
+	lifted   []string          // intents that the parent has under their own names
+	prompts  map[string]string // files that an importer puts in place of others
+	hosts    []string
 }
 
-// module reads a manifest and its includes.
-func (l *loader) module(app string, parent *module) *module {
+// module reads a manifest with its includes, and what it imports.
+func (l *loader) module(app string, parent *module, imp *imported) *module {
 	at := program.Pos{}
-	if parent != nil {
-		at = program.Pos{File: l.shown(app), Line: 1, Column: 1}
+	if imp != nil {
+		at = imp.pos
 	}
+	tree := l.tree(app, at)
+	if tree == nil {
+		return nil
+	}
+	m := &module{app: app, dir: path.Dir(app), tree: tree, parent: parent, imp: imp}
+	m.o = l.object(tree, "the story")
+	m.pages = expr.NewPages(func(name string) ([]byte, error) {
+		if !local(name) {
+			return nil, fault.New(CodeNoFile, "story.page", "the page %q lies outside of the story's views", name)
+		}
+		return l.files.Read(l.ctx, path.Join(m.dir, "views", name))
+	})
+	l.imports(m)
+	return m
+}
+
+// tree reads a manifest once, however often it is imported.
+func (l *loader) tree(app string, at program.Pos) *source.Node {
+	if t, ok := l.trees[app]; ok {
+		return t
+	}
+	l.trees[app] = nil
 	raw := l.read(app, at)
 	if raw == nil {
 		return nil
@@ -137,15 +196,14 @@ func (l *loader) module(app string, parent *module) *module {
 	if tree == nil {
 		return nil
 	}
-	m := &module{app: app, dir: path.Dir(app), tree: tree, parent: parent}
-	m.pages = expr.NewPages(func(name string) ([]byte, error) {
-		if !local(name) {
-			return nil, fault.New(CodeNoFile, "story.page", "the page %q lies outside of the story's views", name)
-		}
-		return l.files.Read(l.ctx, path.Join(m.dir, "views", name))
-	})
-	l.include(m)
-	return m
+	if tree.Kind != source.Map {
+		l.fail(tree.Pos, "the story is %s, and not a mapping", tree.What())
+		return nil
+	}
+	l.include(tree, path.Dir(app))
+	l.phases(tree)
+	l.trees[app] = tree
+	return tree
 }
 
 // local reports a name that stays below its folder.

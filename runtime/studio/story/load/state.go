@@ -3,7 +3,6 @@ package load
 import (
 	"strings"
 
-	"github.com/soundstage-dev/soundstage/runtime/studio/story/expr"
 	"github.com/soundstage-dev/soundstage/runtime/studio/story/program"
 	"github.com/soundstage-dev/soundstage/runtime/studio/story/source"
 )
@@ -24,24 +23,28 @@ func (l *loader) state(m *module, k *source.Key, parent *program.State, into map
 		s.Path = parent.Path + "." + k.Name
 	}
 	into[s.Path] = s
-	o := l.object(k.Val, "state %s", s.Path)
+	here := strings.TrimPrefix(s.Path, m.scope.Path+".") // as the author of the file knows it
+	o := l.object(k.Val, "state %s", here)
 	p := place{m: m, what: o.what, state: s}
 	s.Description, s.Terminal = o.text("description"), o.bool("terminal")
 	s.Mode = o.oneOf("mode", "conversational")
 	s.Decider, s.WriteMode = o.oneOf("decider", "human", "llm"), o.oneOf("write_mode", "open", "read_only")
-	s.DefaultIntent, s.RelevantWorld, s.RelevantSlots, s.Menu = o.text("default_intent"), o.texts("relevant_world"), o.texts("relevant_slots"), o.texts("menu")
+	s.DefaultIntent, s.RelevantSlots = m.scope.Intent(o.text("default_intent")), o.texts("relevant_slots")
+	s.RelevantWorld, s.Menu = mapped(o.texts("relevant_world"), m.scope.Key), mapped(o.texts("menu"), m.scope.Intent)
 	s.Footer = l.page(m, o, "footer")
 	l.kind(m, o, s)
 	s.Intents = map[string]*program.Intent{}
 	for _, i := range o.entries("intents") {
-		s.Intents[i.Name] = l.intent(m, i, p.what+", intent "+i.Name)
+		in := l.intent(m, i, p.what+", intent "+i.Name)
+		in.Name = m.scope.Intent(i.Name)
+		s.Intents[in.Name] = in
 	}
-	s.OnEnter = l.effects(p.in("state %s, on_enter", s.Path), o.node("on_enter"), false)
+	s.OnEnter = l.effects(p.in("%s, on_enter", p.what), o.node("on_enter"), false)
 	l.arcs(p, o, s)
 	s.View = l.view(m, o, "view", p.what)
 	l.timeout(p, o, s)
-	l.offRamp(o, s)
-	l.contextual(o, s)
+	l.offRamp(m, o, s)
+	l.contextual(m, o, s)
 	if w := o.text("transcript"); w != "" && w != "persistent" && w != "transient" {
 		l.fail(o.pos("transcript"), "%s: transcript is %q, and not persistent or transient", o.what, w)
 	}
@@ -80,13 +83,15 @@ func (l *loader) kind(m *module, o *object, s *program.State) {
 
 // arcs reads on: intents and what follows on each.
 func (l *loader) arcs(p place, o *object, s *program.State) {
+	s.Aliases = map[string]string{}
 	for _, k := range o.entries("on") {
-		on := program.On{Intent: k.Name, Bare: k.Name, Pos: k.Pos}
+		on := program.On{Intent: p.m.scope.Intent(k.Name), Bare: k.Name, Pos: k.Pos}
+		p.m.aliases(k.Name, s.Aliases)
 		items := []*source.Node{k.Val}
 		if k.Val != nil && k.Val.Kind == source.List {
 			items = k.Val.List
 		}
-		at := p.in("state %s, on %s", s.Path, k.Name)
+		at := p.in("%s, on %s", p.what, k.Name)
 		for _, it := range items {
 			on.Arcs = append(on.Arcs, l.arc(at, it))
 		}
@@ -98,38 +103,13 @@ func (l *loader) arc(p place, n *source.Node) *program.Arc {
 	o := l.object(n, "%s", p.what)
 	a := &program.Arc{
 		Target: l.target(p, o, "target"), When: l.guard(o, "when"), Default: o.bool("default"), Hint: o.text("guard_hint"),
-		Emit: o.texts("emit"), History: o.bool("push_history"), Pos: n.Pos,
+		Emit: o.texts("emit"), History: o.bool("push_history"), Scope: p.m.scope, Pos: n.Pos,
 	}
-	a.Effects = l.effects(p, o.node("effects"), false)
+	a.Effects = append(l.effects(p, o.node("effects"), false), l.projections(p.m, a.Target.Exit)...)
+	l.aimed(&a.Target, p, "transition target")
 	a.View = l.view(p.m, o, "view", p.what)
 	o.done()
 	return a
-}
-
-// target reads where an arc leads. It is resolved when all states are there.
-func (l *loader) target(p place, o *object, name string) program.Target {
-	raw := o.text(name)
-	t := program.Target{Raw: raw, Pos: o.pos(name)}
-	switch {
-	case strings.Contains(raw, "{{"):
-		if small, err := expr.Small(raw); err == nil {
-			t.Small = small
-		}
-		page, err := p.m.pages.Page(raw)
-		t.Template = page
-		switch {
-		case err != nil && (name != "target" || t.Small == nil || p.effect):
-			t.Template = t.Small // effects have only the small ones
-			if t.Small == nil {
-				l.fail(t.Pos, "%s: %s: %s", o.what, name, problem(err))
-			}
-		case err != nil:
-			l.fail(t.Pos, "%s: %s: %s", o.what, name, problem(err))
-		}
-	case strings.HasPrefix(raw, "@exit:"):
-		t.Exit = strings.TrimPrefix(raw, "@exit:")
-	}
-	return t
 }
 
 func (l *loader) timeout(p place, o *object, s *program.State) {
@@ -153,9 +133,10 @@ func (l *loader) timeout(p place, o *object, s *program.State) {
 	}
 	to.done()
 	s.Timeout = t
+	l.aimed(&t.Target, p, "timeout target")
 }
 
-func (l *loader) offRamp(o *object, s *program.State) {
+func (l *loader) offRamp(m *module, o *object, s *program.State) {
 	n := o.node("agent_off_ramp")
 	switch {
 	case n.IsNull():
@@ -163,22 +144,51 @@ func (l *loader) offRamp(o *object, s *program.State) {
 		s.OffRamp = &program.OffRamp{Pos: n.Pos}
 	case n.Kind == source.Map:
 		r := l.object(n, "%s, agent_off_ramp", o.what)
-		s.OffRamp = &program.OffRamp{Agent: r.text("agent"), Persona: r.text("persona"), Banner: r.text("banner"), Pos: n.Pos}
+		s.OffRamp = &program.OffRamp{Agent: m.scope.Agent(r.text("agent")), Persona: r.text("persona"), Banner: r.text("banner"), Pos: n.Pos}
 		r.done()
 	default:
 		l.fail(n.Pos, "%s: agent_off_ramp: must be `true` or an {agent, persona, banner} mapping", o.what)
 	}
 }
 
-func (l *loader) contextual(o *object, s *program.State) {
+func (l *loader) contextual(m *module, o *object, s *program.State) {
 	n := o.node("contextual_routing")
 	if n.IsNull() {
 		return
 	}
 	c := l.object(n, "%s, contextual_routing", o.what)
 	s.Contextual = &program.Contextual{
-		Enabled: c.bool("enabled"), HelpChat: c.text("help_chat"), RoomChat: c.text("room_chat"), MetaChat: c.text("meta_chat"),
-		PlanPath: c.text("pending_plan_path"), PlanAccept: c.text("plan_accept_intent"), PlanRefine: c.text("plan_refine_intent"), Pos: n.Pos,
+		Enabled: c.bool("enabled"), HelpChat: c.text("help_chat"), RoomChat: m.scope.Intent(c.text("room_chat")), MetaChat: c.text("meta_chat"),
+		PlanPath: c.text("pending_plan_path"), PlanAccept: m.scope.Intent(c.text("plan_accept_intent")), PlanRefine: m.scope.Intent(c.text("plan_refine_intent")), Pos: n.Pos,
 	}
 	c.done()
+}
+
+func mapped(list []string, to func(string) string) []string {
+	for i, it := range list {
+		list[i] = to(it)
+	}
+	return list
+}
+
+// projections are what an exit sets in whoever maps it, and where that is an exit again,
+// in whoever maps that.
+func (l *loader) projections(m *module, exit string) []*program.Effect {
+	var list []*program.Effect
+	for ; exit != "" && m.parent != nil; m = m.parent {
+		out := m.imp.exit(exit)
+		if out == nil {
+			break
+		}
+		if len(out.keys) > 0 {
+			e := &program.Effect{Kind: program.Set, Scope: m.parent.scope, Pos: out.pos}
+			e.Set = l.assigned(m.parent, sprintf("imports.%s.exits.%s", m.imp.alias, exit), out.keys)
+			list = append(list, e)
+		}
+		exit, _ = strings.CutPrefix(out.to, "@exit:")
+		if exit == out.to {
+			break
+		}
+	}
+	return list
 }

@@ -64,7 +64,7 @@ func (m *Machine) arc(r *run, leaf, intent string) (*program.Arc, *program.State
 			if a.Default || a.When == nil {
 				return a, s, "", nil
 			}
-			ok, err := a.When.Bool(r.env(s.Scope))
+			ok, err := a.When.Bool(r.env(a.Scope))
 			if err != nil {
 				return nil, s, "", fault.Wrap(err, CodeEffect, "story.turn", "the guard at %s:%d", a.Pos.File, a.Pos.Line)
 			}

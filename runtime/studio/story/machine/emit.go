@@ -150,7 +150,7 @@ func (m *Machine) leadsOn(q *run, state, name string) bool {
 		if arc.Target.Small != nil {
 			t = arc.Target.Small
 		}
-		if text, err := t.Text(q.env(owner.Scope)); err == nil {
+		if text, err := t.Text(q.env(arc.Scope)); err == nil {
 			raw = strings.TrimSpace(text)
 		}
 	}

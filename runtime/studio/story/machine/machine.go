@@ -188,7 +188,7 @@ func (m *Machine) destination(r *run, arc *program.Arc, owner *program.State, sm
 		if small && arc.Target.Small != nil {
 			t = arc.Target.Small
 		}
-		if raw, err = t.Text(r.env(owner.Scope)); err != nil {
+		if raw, err = t.Text(r.env(arc.Scope)); err != nil {
 			return "", "", fault.Wrap(err, CodeEffect, "story.turn", "the target %q of state %s", arc.Target.Raw, owner.Path)
 		}
 		raw = strings.TrimSpace(raw)

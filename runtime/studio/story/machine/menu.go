@@ -169,7 +169,7 @@ func (m *Machine) try(at Situation, intent string, slots value.Value) trial {
 			case a.When == nil:
 				return trial{to: hinted(s, a)}
 			}
-			ok, err := a.When.Bool(r.env(s.Scope))
+			ok, err := a.When.Bool(r.env(a.Scope))
 			if err != nil {
 				return trial{}
 			}

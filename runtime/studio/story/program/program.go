@@ -46,6 +46,7 @@ type Story struct {
 type Scope struct {
 	Parent  *Scope
 	Alias   string            // "" for the root
+	App     string            // absolute name of the file
 	Prefix  string            // "bf__", "frontier__bandits__"; "" for the root
 	Path    string            // of the wrapper state; "" for the root
 	Dir     string            // absolute folder of the file: prompts, views, scripts stand below it
@@ -58,6 +59,22 @@ type Scope struct {
 // Key is a world key's folded name.
 func (s *Scope) Key(name string) string {
 	if to, ok := s.Keys[name]; ok {
+		return to
+	}
+	return name
+}
+
+// Intent is an intent's folded name.
+func (s *Scope) Intent(name string) string {
+	if to, ok := s.Intents[name]; ok {
+		return to
+	}
+	return name
+}
+
+// Agent is an agent's folded name.
+func (s *Scope) Agent(name string) string {
+	if to, ok := s.Agents[name]; ok {
 		return to
 	}
 	return name
@@ -99,10 +116,10 @@ type State struct {
 
 	On      []On // in the author's order; "*" is the wildcard
 	OnEnter []*Effect
-	Intents map[string]*Intent // of its own, by the name in its scope
+	Intents map[string]*Intent // of its own, by folded name
 	View    *view.View         // nil: none
 
-	DefaultIntent string // in its scope
+	DefaultIntent string // folded, like all names below
 	RelevantWorld []string
 	RelevantSlots []string
 	Footer        *expr.Template
@@ -141,7 +158,8 @@ type Arc struct {
 	Hint    string // guard_hint
 	View    *view.View
 	Emit    []string
-	History bool // push_history
+	History bool   // push_history
+	Scope   *Scope // of its words; another than its state's where it is the way to a fallback
 	Pos     Pos
 }
 
