@@ -57,6 +57,7 @@ func (l loader) Get(name string) (io.Reader, error) {
 type page struct {
 	template *pongo2.Template
 	source   string
+	whole    bool // other pages take part: source does not have all names that are read
 }
 
 // Page compiles a template of a page.
@@ -71,7 +72,8 @@ func (p *Pages) Page(source string) (*Template, error) {
 	if made != nil {
 		return made, nil
 	}
-	if err := p.compile(t, func() (*pongo2.Template, error) { return p.set.FromString(coalesced(source)) }); err != nil {
+	others := strings.Contains(source, "extends") || strings.Contains(source, "include")
+	if err := p.compile(t, others, func() (*pongo2.Template, error) { return p.set.FromString(coalesced(source)) }); err != nil {
 		return t, err
 	}
 	p.mu.Lock()
@@ -83,22 +85,25 @@ func (p *Pages) Page(source string) (*Template, error) {
 // File compiles a page that is a file.
 func (p *Pages) File(name string) (*Template, error) {
 	t := &Template{source: name}
-	return t, p.compile(t, func() (*pongo2.Template, error) { return p.set.FromFile(name) })
+	return t, p.compile(t, true, func() (*pongo2.Template, error) { return p.set.FromFile(name) })
 }
 
-func (p *Pages) compile(t *Template, from func() (*pongo2.Template, error)) (err error) {
+func (p *Pages) compile(t *Template, whole bool, from func() (*pongo2.Template, error)) (err error) {
 	defer caught(&err, t.source)
 	made, err := from()
 	if err != nil {
 		return pageError(t.source, err)
 	}
-	t.page = &page{made, t.source}
+	t.page = &page{made, t.source, whole}
 	t.reads = pageReads(t.source)
 	return nil
 }
 
 func pageError(source string, err error) error {
 	if e, ok := err.(*pongo2.Error); ok { //nolint:errorlint // the library gives it bare
+		if e.Line == 0 { // another page that it names
+			return fault.New(CodeTemplate, "story.template", "the page %q: %s", e.Filename, e.OrigError).WithHint("pages lie in the folder views of the story")
+		}
 		return fault.New(CodeTemplate, "story.template", "line %d, column %d of the page: %s", e.Line, e.Column, e.OrigError).
 			WithHint("the page is %q", clip(source))
 	}
@@ -115,10 +120,25 @@ func caught(err *error, source string) {
 func (p *page) render(env *Env) (out string, err error) {
 	defer caught(&err, p.source)
 	b := &bounded{}
-	if err := p.template.ExecuteWriterUnbuffered(pongo2.Context(env.vars), b); err != nil {
+	if err := p.template.ExecuteWriterUnbuffered(p.context(env), b); err != nil {
 		return "", pageError(p.source, err)
 	}
 	return b.String(), nil
+}
+
+// context is what a page can name. The library looks at and copies all that it is given,
+// which costs more than most pages do.
+func (p *page) context(env *Env) pongo2.Context {
+	if p.whole {
+		return env.vars
+	}
+	c := make(pongo2.Context, 4)
+	for name, v := range env.vars {
+		if strings.Contains(p.source, name) {
+			c[name] = v
+		}
+	}
+	return c
 }
 
 // bounded is a buffer that refuses to grow beyond MaxOutput.

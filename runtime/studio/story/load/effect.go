@@ -67,13 +67,10 @@ func (l *loader) page(m *module, o *object, name string) *expr.Template {
 	return t
 }
 
-// problem is an error without its code and operation.
+// problem is an error without its operation.
 func problem(err error) string {
 	text := err.Error()
-	if _, rest, ok := strings.Cut(text, ": "); ok && strings.HasPrefix(text, "STORY_") {
-		if _, after, ok := strings.Cut(rest, ": "); ok && strings.HasPrefix(rest, "story.") {
-			return after
-		}
+	if op, rest, ok := strings.Cut(text, ": "); ok && strings.HasPrefix(op, "story.") {
 		return rest
 	}
 	return text
