@@ -128,7 +128,7 @@ func New(o Options) *Session {
 		o.Machine = machine.New(o.Story)
 	}
 	s := &Session{story: o.Story, machine: o.Machine, handlers: o.Handlers, id: o.ID, staged: o.Staged, now: o.Start}
-	s.at = machine.Situation{State: o.Story.Root, World: o.Machine.World()}
+	s.at = machine.Situation{State: o.Story.Root, World: s.present(o.Machine.World())}
 	return s
 }
 
@@ -187,21 +187,23 @@ func (s *Session) Turn(ctx context.Context, intent string, slots value.Value, sh
 	}
 	t.event("turn.input", fields{"input": value.Of(input), "intent": value.Of(intent)})
 	t.event("turn.start", fields{"turn": value.Of(t.turn), "input": value.Of(input), "direct": value.Of(true)})
-	t.add(step.Events)
 	if step.Rejection != nil {
+		t.add(step.Events)
 		t.event("turn.end", fields{"outcome": value.Of("rejected"), "code": value.Of(string(step.Rejection.Code))})
 		s.finish(t)
 		return Outcome{Mode: Rejected, State: from, Events: t.events, Rejection: step.Rejection, Turn: t.turn, Allowed: s.allowed(s.at)}, nil
 	}
+	t.event("machine.intent_accepted", fields{"intent": value.Of(intent), "slots": step.Slots})
+	t.add(step.Events)
 	t.at, t.view = step.Situation, step.View
-	if err := t.calls(ctx, step.Calls, 0); err != nil {
+	redirected, err := t.calls(ctx, step.Calls, 0)
+	if err != nil {
 		return Outcome{}, err
 	}
-	problem := ""
-	if !t.redirected {
-		if problem, err = t.settle(ctx, 0); err != nil {
-			return Outcome{}, err
-		}
+	if redirected {
+		t.warned()
+	} else if err := t.settle(ctx, 0); err != nil {
+		return Outcome{}, err
 	}
 	end := fields{"outcome": value.Of("transitioned"), "to": value.Of(t.at.State)}
 	if t.view != "" {
@@ -209,10 +211,8 @@ func (s *Session) Turn(ctx context.Context, intent string, slots value.Value, sh
 	}
 	t.event("turn.end", end)
 	s.finish(t)
-	if from != s.at.State {
-		s.arm(s.at.State)
-	}
-	o := Outcome{Mode: Transitioned, State: s.at.State, View: t.view, Events: t.events, Problem: problem, Turn: t.turn, Allowed: s.allowed(s.at)}
+	s.arm(s.at.State)
+	o := Outcome{Mode: Transitioned, State: s.at.State, View: t.view, Events: t.events, Problem: t.problem, Turn: t.turn, Allowed: s.allowed(s.at)}
 	if st := s.story.States[s.at.State]; st != nil && st.Terminal {
 		o.Mode, s.timer = Completed, nil
 	}

@@ -100,7 +100,7 @@ func TestCallsSettle(t *testing.T) {
 	if err != nil || o.State != "done" || o.Mode != engine.Completed {
 		t.Fatalf("%+v, %v", o, err)
 	}
-	want := "turn.input turn.start transition called called state_exited state_entered dispatched world.update returned dispatched world.update returned " +
+	want := "turn.input turn.start intent_accepted transition called called state_exited state_entered dispatched world.update returned dispatched world.update returned " +
 		"world.update world.update gate_decided transition world.update state_exited state_entered turn.end"
 	if got := kinds(o.Events); got != want {
 		t.Errorf("events\n%s, want\n%s", got, want)

@@ -136,8 +136,10 @@ func (s *Session) complete(ctx context.Context, j *Job) error {
 	t.at.World = world
 	t.event("turn.start", fields{"turn": value.Of(t.turn), "kind": value.Of("background_completion"), "job_id": value.Of(j.ID)})
 	if list := j.effect.OnComplete; len(list) > 0 && s.at.State == j.Origin {
-		if err := t.onComplete(ctx, list); err != nil {
-			return err
+		if err := t.onComplete(ctx, list); ctx.Err() != nil {
+			return ctx.Err()
+		} else if err != nil {
+			t.abandon(err)
 		}
 	}
 	done := fields{"job_id": value.Of(j.ID), "status": value.Of(string(j.Status))}
@@ -196,12 +198,13 @@ func (t *turn) onComplete(ctx context.Context, list []*program.Effect) error {
 	}
 	t.add(step.Events)
 	t.at = step.Situation
-	if err := t.calls(ctx, step.Calls, 0); err != nil {
+	led := t.at.State
+	t.at.State = t.s.at.State // the calls are those of where the job began
+	redirected, err := t.callsOrNone(ctx, step.Calls)
+	if err != nil || redirected {
 		return err
 	}
-	if t.redirected {
-		return nil
-	}
+	t.at.State = led
 	for _, e := range list {
 		if e.Target == nil {
 			continue
@@ -253,7 +256,27 @@ func (t *turn) arrive(ctx context.Context, target *program.Target, scope *progra
 	}
 	t.add(step.Events)
 	t.at = step.Situation
-	return t.calls(ctx, step.Calls, 0)
+	_, err = t.callsOrNone(ctx, step.Calls)
+	return err
+}
+
+// callsOrNone makes the calls of a step that nobody's intent led to. Where one of them
+// cannot be followed, what they did counts as not done.
+func (t *turn) callsOrNone(ctx context.Context, list []machine.Call) (redirected bool, err error) {
+	n := len(t.events)
+	t.problem = ""
+	redirected, err = t.calls(ctx, list, 0)
+	if t.problem != "" && !redirected {
+		t.events = t.events[:n]
+		t.event("harness.error", fields{"phase": value.Of("calls"), "error": value.Of(t.problem)})
+	}
+	return redirected, err
+}
+
+// abandon gives up a turn of nobody's intent: what it did counts as not done, but for why.
+func (t *turn) abandon(err error) {
+	t.events = t.events[:1]
+	t.event("harness.error", fields{"phase": value.Of("effects"), "error": value.Of(problemOf(err))})
 }
 
 type timer struct {
@@ -321,8 +344,10 @@ func (s *Session) fire(ctx context.Context) error {
 	to := tm.target.Target.Path
 	t.event("turn.start", fields{"turn": value.Of(t.turn), "kind": value.Of("timeout"), "source": value.Of(tm.state)})
 	t.event("machine.timeout", fields{"from": value.Of(tm.state), "to": value.Of(to)})
-	if err := t.arrive(ctx, &tm.target.Target, nil, "__timeout__"); err != nil {
-		return err
+	if err := t.arrive(ctx, &tm.target.Target, nil, "__timeout__"); ctx.Err() != nil {
+		return ctx.Err()
+	} else if err != nil {
+		t.abandon(err)
 	}
 	t.event("turn.end", fields{"outcome": value.Of("timeout"), "to": value.Of(t.at.State)})
 	s.finish(t)

@@ -3,6 +3,8 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 
 	"github.com/soundstage-dev/soundstage/harness/fault"
 	"github.com/soundstage-dev/soundstage/runtime/studio/story/expr"
@@ -21,43 +23,22 @@ type turn struct {
 	at         machine.Situation
 	view       string
 	events     []Event
-	redirected bool
+	problem    string // what went wrong beside the story, last
 }
 
 func (s *Session) begin(from string) *turn {
 	return &turn{s: s, turn: s.turn + 1, from: from, at: s.at}
 }
 
-// finish takes what a turn did. Events stand in the state that the turn began in, but
-// those that name one themselves.
+// finish takes what a turn did: the events of it, and nothing else. Events stand in the
+// state that the turn began in, but those that name one themselves.
 func (s *Session) finish(t *turn) {
 	for i := range t.events {
 		t.events[i].Seq = i
 	}
-	s.turn, s.at = t.turn, machine.Situation{State: t.at.State, World: s.fold(t.at.World)}
+	s.turn = t.turn
+	s.at = s.fold(s.at, t.events)
 	s.trace = append(s.trace, t.events...)
-}
-
-// fold is a world as it comes back from its trace: a number is whole only where the story
-// says so.
-func (s *Session) fold(world value.Value) value.Value {
-	changed := fields{}
-	for name, v := range world.Members() {
-		if w, ok := s.folded(name, v); ok {
-			changed[name] = w
-		}
-	}
-	if len(changed) == 0 {
-		return world
-	}
-	return world.Merge(value.NewMap(changed))
-}
-
-func (s *Session) folded(name string, v value.Value) (value.Value, bool) {
-	if v.Kind() == value.Int && s.machine.Whole(name) {
-		return v, false
-	}
-	return v.Floats()
 }
 
 func (t *turn) event(kind string, payload fields) {
@@ -82,22 +63,26 @@ func (t *turn) set(key string, v value.Value) {
 }
 
 // calls makes the calls of a step, in order, and follows the first that fails and says
-// where to go then. depth counts redirects.
-func (t *turn) calls(ctx context.Context, list []machine.Call, depth int) error {
+// where to go then. depth counts redirects. What cannot be followed is a problem of the
+// turn, which goes on where it stands; only the end of the context is an error.
+func (t *turn) calls(ctx context.Context, list []machine.Call, depth int) (redirected bool, err error) {
+	if len(list) == 0 {
+		return false, nil
+	}
 	applied, cost := false, 0.0
 	binds := fields{}
 	var redirect *program.Target
 	for _, c := range list {
 		if c.Effect.Background {
 			if err := t.submit(ctx, c); err != nil {
-				return err
+				return false, err
 			}
 			applied = true
 			continue
 		}
 		changed, failed, paid, err := t.call(ctx, c, binds)
 		if err != nil {
-			return err
+			return false, err
 		}
 		applied, cost = applied || changed, cost+paid
 		if failed && c.Effect.OnError != nil {
@@ -105,20 +90,32 @@ func (t *turn) calls(ctx context.Context, list []machine.Call, depth int) error 
 			break
 		}
 	}
-	if t.pay(cost, len(list) > 0) {
+	if t.pay(cost) {
 		applied = true
 	}
 	if redirect != nil {
-		return t.redirect(ctx, redirect, depth)
+		stood, view := t.at.State, t.view
+		redirected, err := t.redirect(ctx, redirect, depth)
+		if err == nil && !redirected {
+			t.at.State, t.view = stood, view
+		}
+		return redirected, err
 	}
-	if !applied {
-		return nil
+	if applied {
+		t.show(t.s.machine.Render(t.at))
 	}
-	view, err := t.s.machine.Render(t.at)
-	if err == nil && view != "" {
+	return false, nil
+}
+
+// show takes a page that was rendered again. One that cannot be rendered leaves the one
+// before, and is a problem.
+func (t *turn) show(view string, err error) {
+	switch {
+	case err != nil:
+		t.problem = problemOf(err)
+	case view != "":
 		t.view = view
 	}
-	return err
 }
 
 // call makes one call and binds what it says.
@@ -256,10 +253,7 @@ func (t *turn) bound(b program.Bind, c machine.Call, res Result) (value.Value, b
 }
 
 // pay notes what the calls of a turn cost.
-func (t *turn) pay(cost float64, any bool) bool {
-	if !any {
-		return false
-	}
+func (t *turn) pay(cost float64) bool {
 	was, _ := t.at.World.Get("turn_cost_usd")
 	before, _ := was.Float()
 	changed := before != cost
@@ -276,12 +270,12 @@ func (t *turn) pay(cost float64, any bool) bool {
 }
 
 // redirect goes where an effect says to go when its call fails.
-func (t *turn) redirect(ctx context.Context, target *program.Target, depth int) error {
+func (t *turn) redirect(ctx context.Context, target *program.Target, depth int) (bool, error) {
 	prior := t.at.State
 	if depth > MaxRedirects {
 		t.event("harness.error", fields{"reason": value.Of("on_error.depth_cap_exceeded"), "prior": value.Of(prior), "target": value.Of(target.Raw), "depth": value.Of(depth), "cap": value.Of(MaxRedirects)})
-		return fault.New(CodeRedirects, "story.on_error", "on_error leads on more than %d times, from state %q", MaxRedirects, prior).
-			WithHint("look for a call that fails in the state to which its own failure leads")
+		t.problem = fmt.Sprintf("on_error leads on more than %d times, from state %q", MaxRedirects, prior)
+		return false, nil
 	}
 	path := target.Path
 	if path == "" {
@@ -291,73 +285,106 @@ func (t *turn) redirect(ctx context.Context, target *program.Target, depth int) 
 	}
 	to := t.s.story.States[path]
 	if to == nil {
-		return fault.New(CodeNoState, "story.on_error", "on_error leads to %q, which is no state of the story", target.Raw)
+		t.problem = fmt.Sprintf("on_error leads to %q, which is no state of the story", target.Raw)
+		return false, nil
 	}
-	t.redirected = true
 	if path == prior {
-		return t.shown()
+		t.view = ""
+		t.show(t.s.machine.Render(t.at))
+		return true, nil
 	}
 	t.event("machine.transition", fields{"from": value.Of(prior), "to": value.Of(path), "intent": value.Of("on_error")})
 	t.event("machine.state_exited", fields{"state": value.Of(prior)})
 	t.event("machine.state_entered", fields{"state": value.Of(path)})
 	t.at.State, t.view = path, ""
-	if len(to.OnEnter) > 0 {
-		step, err := t.s.machine.Apply(t.at, to.OnEnter, machine.Application{})
-		if err != nil {
-			return err
-		}
-		t.add(step.Events)
-		t.at = step.Situation
-		if err := t.calls(ctx, step.Calls, depth+1); err != nil {
-			return err
-		}
+	ok, err := t.arriveOnError(ctx, to, depth)
+	if err != nil || !ok {
+		return false, err
 	}
-	return t.shown()
+	if t.view == "" {
+		t.show(t.s.machine.Render(t.at))
+	}
+	return true, nil
 }
 
-// shown renders the page of where a redirect ended, with what went wrong below it.
-func (t *turn) shown() error {
-	if t.view != "" {
-		return nil
+// arriveOnError runs what a state does when it is entered, within a redirect; ok says that
+// all of it could be followed.
+func (t *turn) arriveOnError(ctx context.Context, to *program.State, depth int) (ok bool, err error) {
+	if len(to.OnEnter) == 0 {
+		return true, nil
 	}
-	view, err := t.s.machine.Render(t.at)
-	t.view = view
-	return err
+	step, err := t.s.machine.Apply(t.at, to.OnEnter, machine.Application{})
+	if err != nil {
+		t.problem = problemOf(err)
+		return false, nil
+	}
+	t.add(step.Events)
+	t.at = step.Situation
+	stood, before := t.at.State, t.problem
+	t.problem = ""
+	again, err := t.calls(ctx, step.Calls, depth+1)
+	if again && err == nil {
+		t.event("machine.transition", fields{"from": value.Of(stood), "to": value.Of(t.at.State), "intent": value.Of("on_error")})
+	}
+	ok = t.problem == ""
+	if ok {
+		t.problem = before
+	}
+	return ok, err
+}
+
+// warned is a page with what failed below it.
+func (t *turn) warned() {
+	message, _ := t.at.World.Get("last_error")
+	text := message.Str()
+	if text == "" || strings.Contains(t.view, text) {
+		return
+	}
+	if t.view != "" {
+		t.view += "\n\n"
+	}
+	t.view += "⚠ Action failed: " + text
 }
 
 // settle asks the state that a turn ended in what follows now, makes the calls of that,
 // and asks again.
-func (t *turn) settle(ctx context.Context, depth int) (problem string, err error) {
+func (t *turn) settle(ctx context.Context, depth int) error {
 	if depth > MaxSettles {
-		problem = "calls let intents follow that make calls, more than " + "4 times"
-		t.event("harness.error", fields{"phase": value.Of("settle_post_bind_emits"), "depth": value.Of(depth), "max_depth": value.Of(MaxSettles), "error": value.Of(problem)})
-		return problem, nil
+		t.problem = fmt.Sprintf("calls let intents follow that make calls, more than %d times", MaxSettles)
+		t.event("harness.error", fields{"phase": value.Of("settle_post_bind_emits"), "depth": value.Of(depth), "max_depth": value.Of(MaxSettles), "error": value.Of(t.problem)})
+		return nil
 	}
 	step, err := t.s.machine.Settle(t.at, t.s.staged)
 	if err != nil {
-		problem = problemOf(err)
-		t.event("harness.error", fields{"phase": value.Of("dispatch_post_bind_emits"), "error": value.Of(problem)})
-		return problem, nil
+		t.problem = problemOf(err)
+		t.event("harness.error", fields{"phase": value.Of("dispatch_post_bind_emits"), "error": value.Of(t.problem)})
+		return nil
 	}
 	if len(step.Events) == 0 {
-		return "", nil
+		return nil
 	}
 	t.add(step.Events)
 	t.at = step.Situation
 	if len(step.Calls) > 0 {
-		if err := t.calls(ctx, step.Calls, 0); err != nil {
-			return "", err
+		if _, err := t.calls(ctx, step.Calls, 0); err != nil {
+			return err
 		}
-		if problem, err = t.settle(ctx, depth+1); err != nil {
-			return "", err
+		if err := t.settle(ctx, depth+1); err != nil {
+			return err
 		}
 	}
 	view, err := t.s.machine.Render(t.at)
 	if err == nil && view != "" {
-		t.view = view
-		if step.Say != "" {
-			t.view = step.Say + "\n\n" + view
-		}
+		view = said(step.Say, view)
 	}
-	return problem, nil
+	t.show(view, err)
+	return nil
+}
+
+// said puts what was said above a page.
+func said(say, page string) string {
+	if say == "" {
+		return page
+	}
+	return say + "\n\n" + page
 }
