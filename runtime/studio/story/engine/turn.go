@@ -17,13 +17,13 @@ type fields = map[string]value.Value
 
 // A turn is one while it runs. What it did counts when finish takes it.
 type turn struct {
-	s          *Session
-	turn       int
-	from       string
-	at         machine.Situation
-	view       string
-	events     []Event
-	problem    string // what went wrong beside the story, last
+	s       *Session
+	turn    int
+	from    string
+	at      machine.Situation
+	view    string
+	events  []Event
+	problem string // what went wrong beside the story, last
 }
 
 func (s *Session) begin(from string) *turn {
