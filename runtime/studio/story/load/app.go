@@ -31,6 +31,11 @@ func (l *loader) story(m *module) *program.Story {
 		}
 	}
 	l.settled(m)
+	for _, check := range l.checks {
+		check()
+	}
+	l.checkOn()
+	l.modes()
 	for _, st := range l.s.States {
 		l.chosen(l.s, st)
 	}
@@ -51,6 +56,8 @@ func (l *loader) declare(m *module) {
 		}
 	}
 	l.interfaces(m)
+	l.agents(m)
+	l.settings(m)
 	m.hosts = m.o.texts("hosts")
 	for _, c := range m.children {
 		l.declare(c)
@@ -93,21 +100,17 @@ func (l *loader) rooms(m *module, wrapper *program.State) []*program.State {
 
 // settled says which keys nobody asked for.
 func (l *loader) settled(m *module) {
-	for _, name := range unread {
+	for _, name := range read {
 		m.o.node(name)
 	}
-	m.o.node("root")
 	m.o.done()
 	for _, c := range m.children {
 		l.settled(c)
 	}
 }
 
-// unread are the parts of a manifest that the program does not use yet.
-var unread = []string{
-	"include", "off_path", "meta_modes", "decider", "agents", "agent_plugins", "providers", "imports", "exits", "exports", "host_interfaces", "prompts",
-	"proposals", "phase_templates", "phases", "checkpoint_intents", "routing",
-}
+// read are the parts of a manifest that were read before all others.
+var read = []string{"include", "imports", "phase_templates", "phases", "root", "exports"}
 
 func (l *loader) meta(m *module) {
 	a := l.object(m.o.node("app"), "app")
@@ -141,6 +144,7 @@ func (l *loader) world(m *module) {
 			v.Type = inferred(v.Default)
 		}
 		l.s.World = append(l.s.World, v)
+		l.keys[v.Name] = true
 	}
 }
 

@@ -17,6 +17,7 @@ type place struct {
 	what   string // for findings: "state foyer, on go"
 	state  *program.State
 	effect bool // within an effect: templates are small ones
+	nested bool // within effects of an effect, which nothing runs yet
 }
 
 func (p place) in(format string, args ...any) place {
@@ -153,7 +154,9 @@ func (l *loader) effect(p place, n *source.Node, completing bool) *program.Effec
 	}
 	l.emission(p, o, e)
 	e.OnComplete = l.effects(p.in("%s, on_complete", p.what), o.node("on_complete"), true)
-	e.Effects = l.effects(p, o.node("effects"), completing)
+	in := p
+	in.nested = true
+	e.Effects = l.effects(in, o.node("effects"), completing)
 	if o.has("target") {
 		t := l.target(p, o, "target")
 		e.Target = &t
@@ -204,7 +207,7 @@ func (m *module) rebased(n *source.Node) *source.Node {
 		switch k.Name {
 		case "agent":
 			to = m.named(k.Val)
-		case "prompt", "prompt_path", "schema":
+		case "prompt", "prompt_path", "schema", "script":
 			to = m.asset(k.Name, k.Val)
 		case "context", "acceptance":
 			to = m.assets(k.Val)
@@ -276,28 +279,5 @@ func (l *loader) emission(p place, o *object, e *program.Effect) {
 	}
 	if s := o.node("slots"); !s.IsNull() {
 		e.Slots = l.valueTree(s, p.what+": slots")
-	}
-}
-
-// checkEffect says what an effect must not put together.
-func (l *loader) checkEffect(p place, o *object, e *program.Effect, completing bool) {
-	if e.Background && e.Invoke == "" {
-		l.fail(o.pos("background"), "%s: background: true requires invoke:", p.what)
-	}
-	if e.Background && completing {
-		l.fail(o.pos("background"), "%s: background: true is not allowed inside on_complete:", p.what)
-	}
-	if e.Once && len(e.Bind) == 0 {
-		l.fail(o.pos("once"), "%s: once: true requires a non-empty bind:", p.what)
-	}
-	if e.Target != nil {
-		if !completing {
-			l.fail(o.pos("target"), "%s: target: is only allowed inside on_complete:", p.what)
-		}
-		if e.EmitIntent != nil {
-			l.fail(o.pos("emit_intent"), "%s: emit_intent: cannot be combined with target:", p.what)
-		} else if e.Kind != program.Nothing {
-			l.fail(o.pos("target"), "%s: target: cannot be combined with %s:", p.what, e.Kind)
-		}
 	}
 }

@@ -17,7 +17,7 @@ app: { id: town }
 world: { gold: 5, mood: { type: string, default: "" } }
 intents: { go_in: { title: In } }
 root: square
-hosts: [ host.bell ]
+hosts: [ host.bell, host.agent.ask ]
 imports:
   inn:
     source: ../inn
@@ -88,7 +88,7 @@ func TestImports(t *testing.T) {
 	if s.Intents["inn__drink"].Title != "Ale" {
 		t.Errorf("the override is %+v", s.Intents["inn__drink"])
 	}
-	if got, want := strings.Join(s.Hosts, " "), "host.bell host.ring.turn"; got != want {
+	if got, want := strings.Join(s.Hosts, " "), "host.bell host.agent.ask host.ring.turn"; got != want {
 		t.Errorf("hosts %q, want %q", got, want)
 	}
 }

@@ -13,7 +13,7 @@ const MaxIncludes = 1_000
 // include merges what a manifest includes into its tree: mappings by key, lists at their
 // end. A key that stands in two files is a finding.
 func (l *loader) include(into *source.Node, dir string) {
-	for _, g := range items(into.Get("include")) {
+	for _, g := range into.Get("include").Items() {
 		pattern := g.Scalar.Text()
 		if !local(pattern) {
 			l.fail(g.Pos, "include %q leads out of the story's folder", pattern)
@@ -83,11 +83,4 @@ func (l *loader) mergeMembers(into *source.Node, block *source.Key) {
 		}
 		into.Keys = append(into.Keys, k)
 	}
-}
-
-func items(n *source.Node) []*source.Node {
-	if n == nil {
-		return nil
-	}
-	return n.List
 }

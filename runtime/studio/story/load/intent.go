@@ -21,6 +21,7 @@ func (l *loader) intent(m *module, k *source.Key, what string) *program.Intent {
 		i.SlotOrder = append(i.SlotOrder, s.Name)
 	}
 	o.done()
+	l.checkIntent(o, i)
 	return i
 }
 

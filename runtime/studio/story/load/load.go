@@ -45,6 +45,9 @@ type Options struct {
 	// Bindings bind interfaces, by folded name, in place of what the story says. Names that
 	// it does not have are nothing.
 	Bindings map[string]string
+	// Env gives variables of the environment. Nil: none is asked for, and a story that names
+	// one that is not set is not told so.
+	Env func(name string) (string, bool)
 }
 
 // Load reads a story whole. The story is nil where the findings have an error; err is for
@@ -56,7 +59,7 @@ func Load(ctx context.Context, o Options) (*program.Story, []Finding, error) {
 	}
 	app = path.Clean(app)
 	l := &loader{
-		ctx: ctx, files: o.Files, root: o.Root, work: o.Work, base: path.Dir(app), bindings: o.Bindings, trees: map[string]*source.Node{}, allowed: map[string]bool{},
+		ctx: ctx, files: o.Files, root: o.Root, work: o.Work, base: path.Dir(app), bindings: o.Bindings, env: o.Env, keys: map[string]bool{}, trees: map[string]*source.Node{}, allowed: map[string]bool{},
 		sum: sha256.New(),
 	}
 	m := l.module(app, nil, nil)
@@ -92,6 +95,10 @@ type loader struct {
 	s       *program.Story
 	aims    []aim
 	allowed map[string]bool // handlers that interfaces are bound to
+	keys    map[string]bool // of the world, by folded name
+	uses    []use
+	checks  []func()
+	env     func(string) (string, bool)
 }
 
 func sprintf(format string, args ...any) string { return fmt.Sprintf(format, args...) }
@@ -158,6 +165,7 @@ type module struct {
 	lifted   []string          // intents that the parent has under their own names
 	prompts  map[string]string // files that an importer puts in place of others
 	hosts    []string
+	exits    map[string]*program.Exit
 }
 
 // module reads a manifest with its includes, and what it imports.

@@ -1,8 +1,10 @@
 package load
 
 import (
+	"slices"
 	"strings"
 
+	"github.com/soundstage-dev/soundstage/runtime/studio/story/expr"
 	"github.com/soundstage-dev/soundstage/runtime/studio/story/program"
 	"github.com/soundstage-dev/soundstage/runtime/studio/story/source"
 )
@@ -57,6 +59,7 @@ func (l *loader) state(m *module, k *source.Key, parent *program.State, into map
 	}
 	s.Children = l.states(m, o.entries("states"), s, into)
 	o.done()
+	l.checkState(p, o, s)
 	return s
 }
 
@@ -105,7 +108,9 @@ func (l *loader) arc(p place, n *source.Node) *program.Arc {
 		Target: l.target(p, o, "target"), When: l.guard(o, "when"), Default: o.bool("default"), Hint: o.text("guard_hint"),
 		Emit: o.texts("emit"), History: o.bool("push_history"), Scope: p.m.scope, Pos: n.Pos,
 	}
-	a.Effects = append(l.effects(p, o.node("effects"), false), l.projections(p.m, a.Target.Exit)...)
+	own := l.effects(p, o.node("effects"), false)
+	a.Effects = append(own, l.projections(p.m, a.Target.Exit)...)
+	l.checkExit(p, a.Target, own)
 	l.aimed(&a.Target, p, "transition target")
 	a.View = l.view(p.m, o, "view", p.what)
 	o.done()
@@ -121,6 +126,7 @@ func (l *loader) timeout(p place, o *object, s *program.State) {
 	after := to.text("after")
 	t := &program.Timeout{Target: l.target(p, to, "target"), Pos: n.Pos}
 	switch d, err := Duration(after); {
+	case strings.Contains(after, "{{"):
 	case after == "":
 		l.fail(n.Pos, "%s: missing 'after'", to.what)
 	case err != nil:
@@ -191,4 +197,63 @@ func (l *loader) projections(m *module, exit string) []*program.Effect {
 		}
 	}
 	return list
+}
+
+// checkExit says which keys an exit requires that the arc to it does not set: on the way
+// out of all imports.
+func (l *loader) checkExit(p place, t program.Target, effects []*program.Effect) {
+	set := map[string]bool{}
+	put := func(list []*program.Effect) {
+		for _, e := range list {
+			for _, a := range e.Set {
+				set[a.Key] = true
+			}
+			for _, b := range e.Bind {
+				set[b.Key] = true
+			}
+			for _, c := range e.Increment {
+				set[c.Key] = true
+			}
+		}
+	}
+	put(effects)
+	for m, exit := p.m, t.Exit; exit != "" && m.parent != nil; m = m.parent {
+		x := m.exits[exit]
+		if x != nil {
+			var missing []string
+			for _, key := range x.Requires {
+				if !set[m.scope.Key(key)] && !m.provides(key) {
+					missing = append(missing, key)
+				}
+			}
+			if len(missing) > 0 {
+				l.fail(t.Pos, "imports.%s: %s transitions to @exit:%s but does not set required key(s) %v (declared in child.exits.%s.requires)",
+					m.imp.alias, p.what, exit, missing, exit)
+			}
+		}
+		out := m.imp.exit(exit)
+		if out == nil {
+			return
+		}
+		for _, k := range out.keys {
+			set[m.parent.scope.Key(k.Name)] = true
+		}
+		next, again := strings.CutPrefix(out.to, "@exit:")
+		if !again {
+			return
+		}
+		exit = next
+	}
+}
+
+// provides reports a key that begins with something in it.
+func (m *module) provides(key string) bool {
+	def := m.defaultOf(key)
+	if def.IsNull() || slices.Contains(reserved, key) {
+		return false
+	}
+	if def.Kind == source.Scalar {
+		return expr.Truthy(def.Scalar)
+	}
+	return len(def.List)+len(def.Keys) > 0
 }

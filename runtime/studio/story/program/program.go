@@ -38,6 +38,10 @@ type Story struct {
 	OffPath    *OffPath
 	Routing    Routing
 	Meta       []*Meta
+	Plugins    map[string]*Plugin   // "agent.local": what runs agents
+	Providers  map[string]*Provider // sets of a model and how hard it thinks
+	Proposals  map[string]*Proposal
+	Prompts    Prompts
 	Exits      map[string]*Exit // that the story declares for whoever imports it
 	Exported   []string         // intents that an importer may lift
 }
@@ -317,10 +321,56 @@ type Contextual struct {
 // An Agent is a model with a task.
 type Agent struct {
 	Name, Bare, Prompt, PromptPath, Model, Cwd, Effort, Provider string
-	Tools                                                        []string
-	External                                                     *bool // external_side_effect
+	Tools                                                        []string // "host.Read"
+	Bash                                                         *Bash    // nil: nothing is said
+	Inherit                                                      bool     // inherit_claude_default
+	External                                                     bool     // acts on the world outside, as said or as its tools say
 	Scope                                                        *Scope
 	Pos                                                          Pos
+}
+
+// A Bash is what an agent may run: nothing that writes, some commands, or anything within
+// one folder.
+type Bash struct {
+	ReadOnly bool
+	Commands []string
+	Folder   string
+}
+
+// A Plugin is what runs agents.
+type Plugin struct {
+	Name, Kind, Command, Endpoint, Tool, Model, ServerBin string
+	Args                                                  []string
+	Env, Headers                                          map[string]string // as written: ${NAME} is not filled in
+	Grammar                                               bool
+	Port                                                  int
+	Pos                                                   Pos
+}
+
+// A Provider is a model, and how hard it thinks.
+type Provider struct {
+	Name, Model, Effort string
+	Env                 map[string]string // as written
+	Pos                 Pos
+}
+
+// Prompts are where prompts are looked for.
+type Prompts struct {
+	Shared  []string
+	Overlay string
+}
+
+// A Proposal is something that is drafted, looked at and then done.
+type Proposal struct {
+	Name           string
+	Schema, Views  map[string]string
+	Draft, Refine  string  // prompts
+	Execute        *Effect // nil: none
+	Repeatable     bool
+	OnSuccess      string // stay, back, or a state
+	AutoAccept     string // an expression
+	RequireConfirm bool
+	Pos            Pos
 }
 
 // An Interface is a set of operations that a handler is bound to.
@@ -349,9 +399,11 @@ type OffPath struct {
 
 // A Meta is a side mode: group.verb.
 type Meta struct {
-	Name, Trigger, Group, Label, Banner, Agent string
-	Default, Persist                           bool
-	Pos                                        Pos
+	Name, Trigger, Group, Label, Banner, Agent, Cwd string
+	Message, Intent                                 string // of its return
+	Tools                                           []string
+	Default, Persist                                bool
+	Pos                                             Pos
 }
 
 // An Exit is a way out that an importer maps.

@@ -104,6 +104,14 @@ func (n *Node) Key(name string) *Key {
 	return nil
 }
 
+// Items are the members of a list; also of no node.
+func (n *Node) Items() []*Node {
+	if n == nil {
+		return nil
+	}
+	return n.List
+}
+
 // Copy is a node whose members can be added to without changing n.
 func (n *Node) Copy() *Node {
 	if n == nil {
