@@ -75,7 +75,7 @@ func (a *app) storyTest(ctx context.Context, apps []string, o storyTest) error {
 	passed, failed := 0, 0
 	for _, name := range apps {
 		s := flow.Suite{
-			Files: storyFiles{}, App: filepath.ToSlash(a.path(name)), Glob: o.glob, Forgive: o.unstubbed == "forgive", FailFast: o.failFast,
+			Files: storyFiles{}, App: filepath.ToSlash(a.path(name)), Work: filepath.ToSlash(a.path(".")), Glob: o.glob, Forgive: o.unstubbed == "forgive", FailFast: o.failFast,
 		}
 		if o.root != "" {
 			s.Root = filepath.ToSlash(a.path(o.root))

@@ -207,7 +207,7 @@ func (s *Session) Turn(ctx context.Context, intent string, slots value.Value, sh
 	}
 	end := fields{"outcome": value.Of("transitioned"), "to": value.Of(t.at.State)}
 	if t.view != "" {
-		end["view"] = value.Of(t.view)
+		end["view"] = value.Of(plain(t.view))
 	}
 	t.event("turn.end", end)
 	s.finish(t)

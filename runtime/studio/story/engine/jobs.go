@@ -32,6 +32,8 @@ type Job struct {
 	Error  string
 	due    time.Time
 	effect *program.Effect
+
+	resumed bool // it was answered
 }
 
 // A Notice is a line of the inbox.
@@ -110,15 +112,18 @@ func (s *Session) Drain(ctx context.Context) error {
 	return nil
 }
 
-// Answer lets a job that waits for an answer go on.
-func (s *Session) Answer(ctx context.Context, id string) error {
+// answerTick is how soon a job sees that it was answered.
+const answerTick = 200 * time.Millisecond
+
+// Answer lets a job that waits for an answer go on, when the clock next moves.
+func (s *Session) Answer(id string) bool {
 	for _, j := range s.jobs {
 		if j.ID == id && j.Status == Awaiting {
-			j.Result.Asks, j.Status = nil, Running
-			return s.Drain(ctx)
+			j.Result.Asks, j.Status, j.due, j.resumed = nil, Running, s.now.Add(answerTick), true
+			return true
 		}
 	}
-	return nil
+	return false
 }
 
 // complete ends a job: a turn of its own, with what the story does on it.
@@ -312,6 +317,17 @@ func (s *Session) Advance(ctx context.Context, by time.Duration) error {
 		}
 	}
 	s.now = until
+	return s.resume(ctx)
+}
+
+// resume lets jobs that were answered see it, wherever the clock was moved to: whoever
+// waits for them should not have to know how soon they look.
+func (s *Session) resume(ctx context.Context) error {
+	for _, j := range s.jobs {
+		if j.Status == Running && j.resumed && j.due.After(s.now) {
+			s.now = j.due
+		}
+	}
 	return s.Drain(ctx)
 }
 

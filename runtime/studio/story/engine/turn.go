@@ -272,6 +272,9 @@ func (t *turn) pay(cost float64) bool {
 // redirect goes where an effect says to go when its call fails.
 func (t *turn) redirect(ctx context.Context, target *program.Target, depth int) (bool, error) {
 	prior := t.at.State
+	if target.Raw == "." {
+		return false, nil // stays, and what follows from the state follows
+	}
 	if depth > MaxRedirects {
 		t.event("harness.error", fields{"reason": value.Of("on_error.depth_cap_exceeded"), "prior": value.Of(prior), "target": value.Of(target.Raw), "depth": value.Of(depth), "cap": value.Of(MaxRedirects)})
 		t.problem = fmt.Sprintf("on_error leads on more than %d times, from state %q", MaxRedirects, prior)

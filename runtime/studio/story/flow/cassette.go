@@ -45,7 +45,7 @@ func readCassette(name string, raw []byte) (*cassette, error) {
 	f := &Fixture{}
 	for _, it := range list(n.Get("episodes")) {
 		e := &episode{id: it.Get("id").Value().Text(), match: it.Get("match").Value(), again: it.Get("replay").Value().Text() == "any"}
-		e.stub = f.stub(it.Get("response"), "episode "+e.id)
+		e.stub = f.stub(it.Get("response"), "episode "+e.id, true)
 		if d := it.Get("delay").Value().Text(); d != "" {
 			if e.stub.Delay, err = load.Duration(d); err != nil {
 				return nil, err
@@ -72,19 +72,29 @@ func list(n *source.Node) []*source.Node {
 	return n.List
 }
 
-// has reports that the cassette answers calls of a handler at all.
-func (c *cassette) has(handler string) bool {
-	return slices.ContainsFunc(c.episodes, func(e *episode) bool {
-		h, _ := e.match.Get("handler")
-		return h.Str() == handler || strings.HasPrefix(handler, h.Str()+".") && h.Str() != ""
-	})
+// has is the handler under which the cassette answers calls of a name, and which operation
+// of it that is; "" where it answers none.
+func (c *cassette) has(name string) (handler, op string) {
+	knows := func(name string) bool {
+		return name != "" && slices.ContainsFunc(c.episodes, func(e *episode) bool {
+			h, _ := e.match.Get("handler")
+			return h.Str() == name
+		})
+	}
+	if knows(name) {
+		return name, ""
+	}
+	if whole, op := shorter(name); knows(whole) {
+		return whole, op
+	}
+	return "", ""
 }
 
 // call is the next answer to a call. state is where the turn began.
-func (c *cassette) call(r engine.Request, state string) (*Stub, error) {
+func (c *cassette) call(handler string, r engine.Request, state string) (*Stub, error) {
 	schema, _ := r.Args.Get("schema")
 	known := map[string]value.Value{
-		"handler": value.Of(r.Handler), "phase": value.Of(c.phaseOf(state)), "schema_name": value.Of(path.Base(schema.Text())),
+		"handler": value.Of(handler), "phase": value.Of(c.phaseOf(state)), "schema_name": value.Of(path.Base(schema.Text())),
 	}
 	for _, e := range c.episodes {
 		if e.played > 0 && !e.again || !e.fits(known, r.Args) {
@@ -99,7 +109,7 @@ func (c *cassette) call(r engine.Request, state string) (*Stub, error) {
 			left = append(left, e.id)
 		}
 	}
-	return nil, fault.New(CodeMiss, "story.test", "cassette miss: no episode matched handler=%s args=%s; left are %v", r.Handler, r.Args.JSON(), left)
+	return nil, fault.New(CodeMiss, "story.test", "cassette miss: no episode matched handler=%s args=%s; left are %v", handler, r.Args.JSON(), left)
 }
 
 func (c *cassette) phaseOf(state string) string {

@@ -254,7 +254,7 @@ func (f *Fixture) read(n *source.Node) {
 	if h := r.node("host_handlers"); !h.IsNull() {
 		f.Stubs = map[string]*Stub{}
 		for _, k := range h.Keys {
-			f.Stubs[k.Name] = f.stub(k.Val, "stub "+k.Name)
+			f.Stubs[k.Name] = f.stub(k.Val, "stub "+k.Name, false)
 		}
 	}
 	for _, it := range r.list("expect_files") {
@@ -268,9 +268,15 @@ func (f *Fixture) read(n *source.Node) {
 	r.done()
 }
 
-func (f *Fixture) stub(n *source.Node, what string) *Stub {
+// stub reads the answer of a handler; inner is one of several that it chooses among.
+func (f *Fixture) stub(n *source.Node, what string, inner bool) *Stub {
 	r := f.reader(n, what)
-	s := &Stub{Data: r.value("data"), Error: r.text("error"), Infra: r.text("infra_error"), Delay: r.duration("delay")}
+	s := &Stub{Data: r.value("data"), Error: r.text("error"), Infra: r.text("infra_error")}
+	if inner {
+		r.done()
+		return s
+	}
+	s.Delay = r.duration("delay")
 	if c := r.node("request_clarification"); !c.IsNull() {
 		if s.Asks = c.Scalar.Text(); s.Asks == "" {
 			s.Asks = c.Get("prompt").Value().Text()
@@ -280,7 +286,7 @@ func (f *Fixture) stub(n *source.Node, what string) *Stub {
 		if b := r.node(name); !b.IsNull() {
 			*into = map[string]*Stub{}
 			for _, k := range b.Keys {
-				(*into)[k.Name] = f.stub(k.Val, what+" "+k.Name)
+				(*into)[k.Name] = f.stub(k.Val, what+" "+k.Name, true)
 			}
 		}
 	}

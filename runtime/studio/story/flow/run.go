@@ -184,6 +184,11 @@ func (r *runner) engine(ctx context.Context) error {
 	stubs.answered = s.Answer
 	s.Seed(r.f.State, r.f.World)
 	for i, t := range r.f.Turns {
+		if t.HasIntent { // jobs that nothing held back end between two turns
+			if err := s.Drain(ctx); err != nil {
+				return err
+			}
+		}
 		s.Ended()
 		out := engine.Outcome{Mode: engine.Transitioned, State: s.State()}
 		slots := t.Slots
@@ -200,8 +205,10 @@ func (r *runner) engine(ctx context.Context) error {
 		} else if !t.Advances {
 			return fault.New(CodeFlow, "story.test", "turn %d has neither an intent nor advance_clock", i+1)
 		}
-		if err := s.Advance(ctx, t.Advance); err != nil {
-			return fault.Wrap(err, CodeFlow, "story.test", "turn %d: advance_clock", i+1)
+		if t.Advance > 0 {
+			if err := s.Advance(ctx, t.Advance); err != nil {
+				return fault.Wrap(err, CodeFlow, "story.test", "turn %d: advance_clock", i+1)
+			}
 		}
 		r.all = append(r.all, out.Events...)
 		tr := TurnResult{Index: i, Events: out.Events, State: s.State(), Allowed: names(r.o.Machine, s.State())}

@@ -24,7 +24,7 @@ type stubs struct {
 	inspect  *inspection
 	state    string // where the turn began
 	missed   []string
-	answered func(ctx context.Context, job string) error
+	answered func(job string) bool
 }
 
 // open reads the cassettes of a fixture.
@@ -80,13 +80,15 @@ func (s *stubs) take() []string {
 
 // Call implements engine.Handlers. A stub of host.x answers host.x.op too.
 func (s *stubs) Call(ctx context.Context, c engine.Request) (engine.Result, error) {
-	if s.cassette != nil && s.cassette.has(c.Handler) {
-		stub, err := s.cassette.call(c, s.state)
-		if err != nil {
-			s.missed = append(s.missed, err.Error())
-			return engine.Result{}, err
+	if s.cassette != nil {
+		if name, op := s.cassette.has(c.Handler); name != "" {
+			stub, err := s.cassette.call(name, withOp(c, op), s.state)
+			if err != nil {
+				s.missed = append(s.missed, err.Error())
+				return engine.Result{}, err
+			}
+			return answer(stub, c, "")
 		}
-		return answer(stub, c, "")
 	}
 	if stub, op := s.find(c.Handler); stub != nil {
 		return answer(stub, c, op)
@@ -96,7 +98,10 @@ func (s *stubs) Call(ctx context.Context, c engine.Request) (engine.Result, erro
 	}
 	if c.Handler == "host.jobs.answer_clarification" && s.answered != nil {
 		job, _ := c.Args.Get("job_id")
-		return engine.Result{Data: value.NewMap(map[string]value.Value{"ok": value.Of(true)})}, s.answered(ctx, job.Text())
+		if !s.answered(job.Text()) {
+			return engine.Result{Error: sprintf("no job %q waits for an answer", job.Text())}, nil
+		}
+		return engine.Result{Data: value.NewMap(map[string]value.Value{"answered": value.Of(true), "job_id": job})}, nil
 	}
 	if s.others != nil {
 		res, err := s.others.Call(ctx, c)
@@ -105,7 +110,7 @@ func (s *stubs) Call(ctx context.Context, c engine.Request) (engine.Result, erro
 		}
 	}
 	s.missed = append(s.missed, sprintf("unstubbed call: %s with %s", c.Handler, c.Args.JSON()))
-	return engine.Result{}, fault.New(engine.CodeHandler, "story.test", "host %q not registered", c.Handler).
+	return engine.Result{}, fault.New(engine.CodeHandler, "story.test", "host: no handler registered for %q", c.Handler).
 		WithHint("stub it in host_handlers of the fixture")
 }
 
@@ -125,9 +130,6 @@ func answer(stub *Stub, c engine.Request, op string) (engine.Result, error) {
 		if by := stub.ByOp[op]; by != nil {
 			stub = by
 		}
-	}
-	if stub.Delay > 0 {
-		res.Delay = stub.Delay
 	}
 	if stub.Infra != "" {
 		return engine.Result{}, fault.New(CodeStub, "story.test", "%s", stub.Infra)
@@ -192,10 +194,27 @@ func (s *stubs) find(name string) (stub *Stub, op string) {
 	if st := s.f.Stubs[name]; st != nil {
 		return st, ""
 	}
-	if i := strings.LastIndexByte(name, '.'); i > 0 {
-		if st := s.f.Stubs[name[:i]]; st != nil {
-			return st, name[i+1:]
+	if whole, op := shorter(name); whole != "" {
+		if st := s.f.Stubs[whole]; st != nil {
+			return st, op
 		}
 	}
 	return nil, ""
+}
+
+// shorter is a handler's name without its last part, which is an operation of it.
+func shorter(name string) (handler, op string) {
+	i := strings.LastIndexByte(name, '.')
+	if i < 0 {
+		return "", ""
+	}
+	return name[:i], name[i+1:]
+}
+
+// withOp is a call of an operation of a handler, as that handler sees it.
+func withOp(c engine.Request, op string) engine.Request {
+	if had, _ := c.Args.Get("op"); op != "" && had.Text() == "" {
+		c.Args = c.Args.With("op", value.Of(op))
+	}
+	return c
 }

@@ -20,6 +20,7 @@ const MaxFlows = 5_000
 type Suite struct {
 	Files    load.Files
 	App      string          // the manifest, or its folder
+	Work     string          // the folder that the run works in: pages link the files that they name from here
 	Root     string          // of @library/name imports
 	Glob     string          // of fixtures, seen from the story's folder; flows/*.yaml if empty
 	Forgive  bool            // a call without a stub fails the call, and not the flow
@@ -46,7 +47,7 @@ func (s Suite) Run(ctx context.Context) (Report, error) {
 	if ext := path.Ext(app); ext != ".yaml" && ext != ".yml" {
 		app = path.Join(app, "app.yaml")
 	}
-	story, found, err := load.Load(ctx, load.Options{Files: s.Files, App: app, Root: s.Root})
+	story, found, err := load.Load(ctx, load.Options{Files: s.Files, App: app, Work: s.Work, Root: s.Root})
 	rep.Findings = found
 	if err != nil {
 		return rep, err
@@ -143,7 +144,7 @@ func (s Suite) runAll(ctx context.Context, app string, story *program.Story, fix
 
 func (s Suite) runOne(ctx context.Context, app string, story *program.Story, m *machine.Machine, f *Fixture) Result {
 	if len(f.Bindings) > 0 {
-		bound, _, err := load.Load(ctx, load.Options{Files: s.Files, App: app, Root: s.Root, Bindings: f.Bindings})
+		bound, _, err := load.Load(ctx, load.Options{Files: s.Files, App: app, Work: s.Work, Root: s.Root, Bindings: f.Bindings})
 		if err != nil || bound == nil {
 			return Result{File: f.File, Turns: []TurnResult{}, Problem: "the story does not load with the fixture's host_bindings"}
 		}

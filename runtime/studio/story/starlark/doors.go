@@ -259,5 +259,9 @@ func (c *call) probe(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tupl
 	if err != nil {
 		return nil, err
 	}
-	return starlarkstruct.FromStringDict(starlark.String("probe"), starlark.StringDict{"exit": starlark.MakeInt(exit), "out": starlark.String(out)}), c.take(len(out))
+	d := starlark.NewDict(2)
+	for name, v := range map[string]starlark.Value{"exit": starlark.MakeInt(exit), "out": starlark.String(out)} {
+		_ = d.SetKey(starlark.String(name), v) // a text can always be a key
+	}
+	return d, c.take(len(out))
 }
