@@ -12,7 +12,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/soundstage-dev/soundstage/harness/fault"
 	"github.com/soundstage-dev/soundstage/runtime/studio/story/engine"
@@ -57,6 +56,7 @@ type TurnResult struct {
 type Options struct {
 	Story   *program.Story
 	Machine *machine.Machine
+	Work    string          // the folder of the run, as handlers name it
 	Files   load.Files      // cassettes and scripts; nil: a flow that has one cannot be run
 	Forgive bool            // a call without a stub is an error of the call, and no failure of the flow
 	Others  engine.Handlers // answer what no stub does; nil: nobody
@@ -71,7 +71,7 @@ func Run(ctx context.Context, o Options, f *Fixture) Result {
 			return res
 		}
 	}
-	r := &runner{o: o, f: f, res: &res}
+	r := &runner{o: o, f: f, res: &res, ctx: ctx}
 	if o.Machine == nil {
 		r.o.Machine = machine.New(o.Story)
 	}
@@ -79,7 +79,7 @@ func Run(ctx context.Context, o Options, f *Fixture) Result {
 	if f.NeedsEngine() {
 		err = r.engine(ctx)
 	} else {
-		err = r.alone()
+		err = r.alone(ctx)
 	}
 	if err != nil {
 		res.Problem = err.Error()
@@ -107,6 +107,8 @@ type runner struct {
 	flow   []string // failures of the whole
 	all    []engine.Event
 	failed bool // a turn was rejected
+	desk   *desk
+	ctx    context.Context //nolint:containedctx // lives as long as Run
 }
 
 // A checked is what the checks of a turn look at.
@@ -117,48 +119,6 @@ type checked struct {
 	view   string
 	slots  value.Value
 	events []engine.Event
-}
-
-// alone runs a flow on the machine: no call is made.
-func (r *runner) alone() error {
-	m := r.o.Machine
-	at := machine.Situation{State: r.f.State, World: m.World().Merge(r.f.World)}
-	for i, t := range r.f.Turns {
-		if !t.HasIntent {
-			return fault.New(CodeFlow, "story.test", "turn %d has no intent", i+1).WithHint("flows of free text need a recording")
-		}
-		at.World = at.World.Merge(t.Override)
-		step, err := m.Turn(at, machine.Input{Intent: t.Intent, Slots: t.Slots})
-		if err != nil {
-			return fault.Wrap(err, CodeFlow, "story.test", "turn %d", i+1)
-		}
-		events := make([]engine.Event, len(step.Events))
-		for k, e := range step.Events {
-			events[k] = engine.Event{Kind: e.Kind, Seq: k, Payload: e.Payload}
-		}
-		r.all = append(r.all, events...)
-		tr := TurnResult{Index: i, Events: events, State: at.State}
-		if t.Error != nil {
-			r.rejection(&tr, t.Error, step.Rejection)
-			r.add(tr)
-			continue
-		}
-		if step.Rejection != nil {
-			r.failed = true
-			tr.Failures = append(tr.Failures, sprintf("unexpected rejection: %s: %s", step.Rejection.Code, step.Rejection.Message))
-		}
-		before := at.World
-		at = step.Situation
-		tr.State = at.State
-		if tr.View, err = m.Render(at); err != nil {
-			tr.View = step.View
-		}
-		r.check(&tr, t, checked{state: at.State, world: at.World, before: before, view: tr.View, slots: step.Slots, events: events}, true)
-		tr.Allowed = names(m, at.State)
-		r.add(tr)
-	}
-	r.whole(at.State, at.World)
-	return nil
 }
 
 func names(m *machine.Machine, state string) []string {
@@ -172,77 +132,6 @@ func names(m *machine.Machine, state string) []string {
 func (r *runner) add(tr TurnResult) {
 	tr.Passed = len(tr.Failures) == 0
 	r.res.Turns = append(r.res.Turns, tr)
-}
-
-// engine runs a flow with its calls.
-func (r *runner) engine(ctx context.Context) error {
-	stubs := &stubs{f: r.f, files: r.o.Files, others: r.o.Others}
-	if err := stubs.open(ctx); err != nil {
-		return err
-	}
-	s := engine.New(engine.Options{Story: r.o.Story, Machine: r.o.Machine, Handlers: stubs, ID: "flow", Staged: r.f.Staged, Start: time.Unix(0, 0).UTC()})
-	stubs.answered = s.Answer
-	s.Seed(r.f.State, r.f.World)
-	for i, t := range r.f.Turns {
-		if t.HasIntent { // jobs that nothing held back end between two turns
-			if err := s.Drain(ctx); err != nil {
-				return err
-			}
-		}
-		s.Ended()
-		out := engine.Outcome{Mode: engine.Transitioned, State: s.State()}
-		slots := t.Slots
-		if t.HasIntent {
-			var err error
-			if slots, err = r.slots(t.Slots, s.World()); err != nil {
-				return err
-			}
-			s.Override(t.Override)
-			stubs.state = s.State()
-			if out, err = s.Turn(ctx, t.Intent, slots, t.Shown); err != nil {
-				return fault.Wrap(err, CodeFlow, "story.test", "turn %d", i+1)
-			}
-		} else if !t.Advances {
-			return fault.New(CodeFlow, "story.test", "turn %d has neither an intent nor advance_clock", i+1)
-		}
-		if t.Advance > 0 {
-			if err := s.Advance(ctx, t.Advance); err != nil {
-				return fault.Wrap(err, CodeFlow, "story.test", "turn %d: advance_clock", i+1)
-			}
-		}
-		r.all = append(r.all, out.Events...)
-		tr := TurnResult{Index: i, Events: out.Events, State: s.State(), Allowed: names(r.o.Machine, s.State())}
-		for _, miss := range stubs.take() {
-			if !r.o.Forgive {
-				tr.Failures = append(tr.Failures, miss)
-			}
-		}
-		if t.Error != nil {
-			if out.Mode != engine.Rejected {
-				out.Rejection = nil
-			}
-			r.rejection(&tr, t.Error, out.Rejection)
-			r.add(tr)
-			continue
-		}
-		if out.Mode == engine.Rejected {
-			r.failed = true
-			tr.Failures = append(tr.Failures, sprintf("unexpected rejection: %s: %s", out.Rejection.Code, out.Rejection.Message))
-		}
-		if tr.View = out.View; tr.View == "" {
-			tr.View, _ = r.o.Machine.Render(machine.Situation{State: s.State(), World: s.World()})
-		}
-		r.check(&tr, t, checked{state: s.State(), world: s.World(), view: tr.View, slots: slots, events: out.Events}, false)
-		r.inbox(&tr, t, s)
-		r.add(tr)
-	}
-	r.whole(s.State(), s.World())
-	if c := stubs.cassette; c != nil {
-		if left := c.left(); len(left) > 0 {
-			r.flow = append(r.flow, sprintf("episodes of the cassette that nothing asked for: %v", left))
-		}
-	}
-	return nil
 }
 
 // slots renders the texts among the slots of a turn over the world.
@@ -314,6 +203,24 @@ func (r *runner) whole(state string, world value.Value) {
 		}
 	}
 	r.flow = append(r.flow, noCalls(r.all, r.f.NoCalls)...)
+	left := &folder{}
+	if r.desk != nil {
+		left = &r.desk.folder
+	}
+	for _, c := range r.f.Files {
+		if failure := left.check(r.f.File, c, r.onDisk); failure != "" {
+			r.flow = append(r.flow, failure)
+		}
+	}
+}
+
+// onDisk is a file as it was before the flow.
+func (r *runner) onDisk(name string) (string, bool) {
+	if r.o.Files == nil {
+		return "", false
+	}
+	raw, err := r.o.Files.Read(r.ctx, name)
+	return string(raw), err == nil
 }
 
 // check holds a turn to what its fixture says.
@@ -333,9 +240,7 @@ func (r *runner) check(tr *TurnResult, t Turn, c checked, alone bool) {
 			fail("expect_world.%s: %s, want %s", name, got.JSON(), want.JSON())
 		}
 	}
-	if t.WorldFull.Len() > 0 && !c.world.Equal(t.WorldFull) {
-		fail("expect_world_full: %s, want %s", c.world.JSON(), t.WorldFull.JSON())
-	}
+	tr.Failures = append(tr.Failures, wholeWorld(c.world, t.WorldFull)...)
 	if t.Unchanged && alone {
 		for name, was := range c.before.Members() {
 			if now, _ := c.world.Get(name); !now.Equal(was) {
@@ -360,4 +265,23 @@ func (r *runner) check(tr *TurnResult, t Turn, c checked, alone bool) {
 			fail("expect_slots.%s: %s, want %s", name, got.JSON(), want.JSON())
 		}
 	}
+}
+
+// wholeWorld holds a world to exactly these keys.
+func wholeWorld(world, want value.Value) []string {
+	if want.Len() == 0 {
+		return nil
+	}
+	var failures []string
+	for name, w := range want.Members() {
+		if got, _ := world.Get(name); !got.Equal(w) {
+			failures = append(failures, sprintf("expect_world_full.%s: %s, want %s", name, got.JSON(), w.JSON()))
+		}
+	}
+	for name := range world.Members() {
+		if _, ok := want.Get(name); !ok {
+			failures = append(failures, sprintf("expect_world_full: the world has %s too", name))
+		}
+	}
+	return failures
 }

@@ -19,6 +19,8 @@ type stubs struct {
 	f        *Fixture
 	files    load.Files
 	others   engine.Handlers
+	desk     *desk  // of a flow with bindings
+	work     string // the folder of the run
 	cassette *cassette
 	web      *web
 	inspect  *inspection
@@ -93,7 +95,12 @@ func (s *stubs) Call(ctx context.Context, c engine.Request) (engine.Result, erro
 	if stub, op := s.find(c.Handler); stub != nil {
 		return answer(stub, c, op)
 	}
-	if c.Handler == "host.starlark.run" && (s.web != nil || s.inspect != nil) {
+	if s.desk != nil {
+		if res, ok := s.desk.call(c); ok {
+			return res, nil
+		}
+	}
+	if c.Handler == "host.starlark.run" && (s.web != nil || s.inspect != nil || s.desk != nil) {
 		return s.script(ctx, c)
 	}
 	if c.Handler == "host.jobs.answer_clarification" && s.answered != nil {
@@ -141,15 +148,7 @@ func answer(stub *Stub, c engine.Request, op string) (engine.Result, error) {
 // script runs a script of the story itself, over what the cassettes hold.
 func (s *stubs) script(ctx context.Context, c engine.Request) (engine.Result, error) {
 	name, _ := c.Args.Get("script")
-	at := name.Text()
-	if !path.IsAbs(at) {
-		at = path.Join(c.Dir, at)
-	}
-	raw, err := s.files.Read(ctx, at)
-	if err != nil {
-		return engine.Result{}, err
-	}
-	side, err := s.files.Read(ctx, at+".yaml")
+	raw, side, err := s.readScript(ctx, c.Dir, name.Text())
 	if err != nil {
 		return engine.Result{}, err
 	}
@@ -178,6 +177,24 @@ func (s *stubs) script(ctx context.Context, c engine.Request) (engine.Result, er
 		return engine.Result{Error: err.Error()}, nil
 	}
 	return engine.Result{Data: out}, nil
+}
+
+// readScript reads a script and its sidecar: seen from the folder of the file that names
+// it, or else from that of the run.
+func (s *stubs) readScript(ctx context.Context, dir, name string) (script, side []byte, err error) {
+	at := name
+	if !path.IsAbs(at) {
+		at = path.Join(dir, name)
+	}
+	script, err = s.files.Read(ctx, at)
+	if err != nil && at != name && s.work != "" {
+		at = path.Join(s.work, name)
+		script, err = s.files.Read(ctx, at)
+	}
+	if err == nil {
+		side, err = s.files.Read(ctx, at+".yaml")
+	}
+	return script, side, err
 }
 
 // Do implements starlark.HTTP.

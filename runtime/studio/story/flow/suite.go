@@ -150,5 +150,5 @@ func (s Suite) runOne(ctx context.Context, app string, story *program.Story, m *
 		}
 		story, m = bound, machine.New(bound)
 	}
-	return Run(ctx, Options{Story: story, Machine: m, Files: s.Files, Forgive: s.Forgive, Others: s.Others}, f)
+	return Run(ctx, Options{Story: story, Machine: m, Work: s.Work, Files: s.Files, Forgive: s.Forgive, Others: s.Others}, f)
 }

@@ -1,0 +1,99 @@
+package flow
+
+import (
+	"context"
+	"time"
+
+	"github.com/soundstage-dev/soundstage/harness/fault"
+	"github.com/soundstage-dev/soundstage/runtime/studio/story/engine"
+	"github.com/soundstage-dev/soundstage/runtime/studio/story/load"
+	"github.com/soundstage-dev/soundstage/runtime/studio/story/machine"
+)
+
+// engine runs a flow with its calls.
+func (r *runner) engine(ctx context.Context) error {
+	stubs := &stubs{f: r.f, files: r.o.Files, others: r.o.Others, work: r.o.Work}
+	if len(r.f.Bindings) > 0 {
+		stubs.desk = &desk{work: r.o.Work}
+		r.desk = stubs.desk
+	}
+	if err := stubs.open(ctx); err != nil {
+		return err
+	}
+	s := engine.New(engine.Options{Story: r.o.Story, Machine: r.o.Machine, Handlers: stubs, ID: flowID, Staged: r.f.Staged, Start: time.Unix(0, 0).UTC()})
+	stubs.answered = s.Answer
+	s.Seed(r.f.State, r.f.World)
+	for i, t := range r.f.Turns {
+		if t.HasIntent { // jobs that nothing held back end between two turns
+			if err := s.Drain(ctx); err != nil {
+				return err
+			}
+		}
+		s.Ended()
+		out := engine.Outcome{Mode: engine.Transitioned, State: s.State()}
+		slots := t.Slots
+		if t.HasIntent {
+			var err error
+			if slots, err = r.slots(t.Slots, s.World()); err != nil {
+				return err
+			}
+			s.Override(t.Override)
+			stubs.state = s.State()
+			if out, err = s.Turn(ctx, t.Intent, slots, t.Shown); err != nil {
+				return fault.Wrap(err, CodeFlow, "story.test", "turn %d", i+1)
+			}
+		} else if !t.Advances {
+			return fault.New(CodeFlow, "story.test", "turn %d has neither an intent nor advance_clock", i+1)
+		}
+		if t.Advance > 0 {
+			if err := s.Advance(ctx, t.Advance); err != nil {
+				return fault.Wrap(err, CodeFlow, "story.test", "turn %d: advance_clock", i+1)
+			}
+		}
+		r.all = append(r.all, out.Events...)
+		tr := TurnResult{Index: i, Events: out.Events, State: s.State(), Allowed: names(r.o.Machine, s.State())}
+		for _, miss := range stubs.take() {
+			if !r.o.Forgive {
+				tr.Failures = append(tr.Failures, miss)
+			}
+		}
+		if t.Error != nil {
+			if out.Mode != engine.Rejected {
+				out.Rejection = nil
+			}
+			r.rejection(&tr, t.Error, out.Rejection)
+			r.add(tr)
+			continue
+		}
+		if out.Mode == engine.Rejected {
+			r.failed = true
+			tr.Failures = append(tr.Failures, sprintf("unexpected rejection: %s: %s", out.Rejection.Code, out.Rejection.Message))
+		}
+		if tr.View = out.View; tr.View == "" {
+			tr.View, _ = r.o.Machine.Render(machine.Situation{State: s.State(), World: s.World()})
+		}
+		r.check(&tr, t, checked{state: s.State(), world: s.World(), view: tr.View, slots: slots, events: out.Events}, false)
+		r.inbox(&tr, t, s)
+		r.add(tr)
+	}
+	r.whole(s.State(), s.World())
+	if c := stubs.cassette; c != nil {
+		r.covered(c.left())
+	}
+	return nil
+}
+
+// covered tells of episodes that nothing asked for: a failure where the fixture says that
+// every one is played.
+func (r *runner) covered(left []string) {
+	switch {
+	case len(left) == 0:
+	case r.f.Covers:
+		r.flow = append(r.flow, sprintf("episodes of the cassette that nothing asked for: %v", left))
+	default:
+		r.res.Findings = append(r.res.Findings, load.Finding{Severity: load.Warning, Pos: r.f.Pos, Message: sprintf("episodes of the cassette that nothing asked for: %v", left)})
+	}
+}
+
+// flowID is the id of a flow's session: always the same, and as long as any.
+const flowID = "00000000-0000-4000-8000-000000000000"
