@@ -61,6 +61,11 @@ func (l *loader) declare(m *module) {
 	m.hosts = m.o.texts("hosts")
 	for _, c := range m.children {
 		l.declare(c)
+		for _, x := range c.imp.exits {
+			if c.exits[x.name] == nil {
+				l.fail(x.pos, "imports.%s: exits.%s: child does not declare an exit named %q", c.imp.alias, x.name, x.name)
+			}
+		}
 		for _, name := range c.lent {
 			l.s.Intents[c.scope.Prefix+name] = l.s.Intents[m.scope.Intent(name)]
 		}
