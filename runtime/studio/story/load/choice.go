@@ -274,13 +274,14 @@ func (l *loader) chosen(s *program.Story, st *program.State) {
 // intentOf is what an intent of a state's file is: its own, one of a state above, or one
 // of the library.
 func intentOf(s *program.Story, st *program.State, bare string) *program.Intent {
-	name := st.Scope.Intent(bare)
-	for up := st; up != nil; up = up.Parent {
-		if in := up.Intents[name]; in != nil {
-			return in
+	for _, name := range []string{st.Scope.Intent(bare), bare} {
+		for up := st; up != nil; up = up.Parent {
+			if in := up.Intents[name]; in != nil {
+				return in
+			}
 		}
 	}
-	return s.Intents[name]
+	return s.Intents[st.Scope.Intent(bare)]
 }
 
 func (l *loader) choices(s *program.Story, st *program.State, c *view.Choice, what string) {
