@@ -26,9 +26,9 @@ func sprintf(format string, args ...any) string { return fmt.Sprintf(format, arg
 
 // The codes of this package.
 const (
-	CodeStub   fault.Code = "STORY_NO_STUB" // a call that the flow does not answer
-	CodeFailed fault.Code = "STORY_TESTS_FAILED"
-	CodeFlow   fault.Code = "STORY_FLOW" // a fixture that cannot be run
+	CodeStub   fault.Code = "STORY_NO_STUB"      // a call that the flow does not answer
+	CodeFailed fault.Code = "STORY_TESTS_FAILED" // a flow did not go as its fixture says
+	CodeFlow   fault.Code = "STORY_FLOW"         // a fixture that cannot be run
 )
 
 // A Result is how a flow went.

@@ -23,7 +23,6 @@ const (
 	CodeEmits  fault.Code = "STORY_EMIT_LOOP" // more than MaxEmits, one within another
 	CodeEmit   fault.Code = "STORY_EMIT"      // an emitted intent that no arc takes
 	CodeEffect fault.Code = "STORY_EFFECT"    // an effect, a guard or a target that fails
-	CodeState  fault.Code = "STORY_NO_STATE"  // a state that the story does not have
 )
 
 // A Situation is where a story stands.

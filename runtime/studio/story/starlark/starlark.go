@@ -33,11 +33,11 @@ const (
 
 // The codes of this package.
 const (
-	CodeScript fault.Code = "STORY_SCRIPT"         // it does not parse, or failed
-	CodeSteps  fault.Code = "STORY_SCRIPT_STEPS"   // more than MaxSteps
-	CodeShape  fault.Code = "STORY_SCRIPT_SHAPE"   // inputs or outputs that its sidecar does not declare
-	CodeDoor   fault.Code = "STORY_SCRIPT_NO_DOOR" // it asks for something that this run does not give
-	CodeLarge  fault.Code = "STORY_SCRIPT_TOO_LARGE"
+	CodeScript fault.Code = "STORY_SCRIPT"           // it does not parse, or failed
+	CodeSteps  fault.Code = "STORY_SCRIPT_STEPS"     // more than MaxSteps
+	CodeShape  fault.Code = "STORY_SCRIPT_SHAPE"     // inputs or outputs that its sidecar does not declare
+	CodeDoor   fault.Code = "STORY_SCRIPT_NO_DOOR"   // it asks for something that this run does not give
+	CodeLarge  fault.Code = "STORY_SCRIPT_TOO_LARGE" // a script, or what it is given or gives, beyond a bound
 )
 
 // HTTP makes the requests of a script.
