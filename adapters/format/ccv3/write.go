@@ -143,6 +143,9 @@ func (e *exporter) picture() ([]byte, error) {
 	}
 	for _, esc := range e.piece.Escrow {
 		if carrier.Sniff(esc.Raw) == carrier.PNG {
+			if portrait != "" && !strings.HasPrefix(portrait, "original:") {
+				e.lose("/media/portrait", portrait, "only a PNG as a data: URI can be the picture of a card; that of the imported file is used")
+			}
 			return esc.Raw, nil
 		}
 	}
