@@ -13,13 +13,19 @@ func TestTraits(t *testing.T) {
 		want                        map[string][]string
 		code                        fault.Code
 	}{
-		{name: "wpp", kind: "wpp", text: "[Character(\"Ada\") {\nSpecies(\"human\")\n hair ( \"red\" + \"long\" )\n}]", of: "Ada",
-			want: map[string][]string{"Species": {"human"}, "hair": {"red", "long"}}, again: "[character(\"Ada\") {\nSpecies(\"human\")\nhair(\"red\" + \"long\")\n}]"},
+		{
+			name: "wpp", kind: "wpp", text: "[Character(\"Ada\") {\nSpecies(\"human\")\n hair ( \"red\" + \"long\" )\n}]", of: "Ada",
+			want: map[string][]string{"Species": {"human"}, "hair": {"red", "long"}}, again: "[character(\"Ada\") {\nSpecies(\"human\")\nhair(\"red\" + \"long\")\n}]",
+		},
 		{name: "wpp of nothing", kind: "wpp", text: `[character("Ada") {}]`, of: "Ada", want: map[string][]string{}, again: "[character(\"Ada\") {\n}]"},
-		{name: "sbf", kind: "sbf", text: `[ character: "Ada"; species: "human"; hair: "red", "lo;ng"; ]`, of: "Ada",
-			want: map[string][]string{"species": {"human"}, "hair": {"red", "lo;ng"}}, again: `[ character: "Ada"; hair: "red", "lo;ng"; species: "human" ]`},
-		{name: "quotes and backslashes", kind: "wpp", text: `[character("A") {says("\"Hm\" \\ C:\x")}]`, of: "A",
-			want: map[string][]string{"says": {`"Hm" \ C:\x`}}, again: "[character(\"A\") {\nsays(\"\\\"Hm\\\" \\\\ C:\\\\x\")\n}]"},
+		{
+			name: "sbf", kind: "sbf", text: `[ character: "Ada"; species: "human"; hair: "red", "lo;ng"; ]`, of: "Ada",
+			want: map[string][]string{"species": {"human"}, "hair": {"red", "lo;ng"}}, again: `[ character: "Ada"; hair: "red", "lo;ng"; species: "human" ]`,
+		},
+		{
+			name: "quotes and backslashes", kind: "wpp", text: `[character("A") {says("\"Hm\" \\ C:\x")}]`, of: "A",
+			want: map[string][]string{"says": {`"Hm" \ C:\x`}}, again: "[character(\"A\") {\nsays(\"\\\"Hm\\\" \\\\ C:\\\\x\")\n}]",
+		},
 		{name: "boostyle", kind: "boostyle", text: "tall +kind+  ", want: map[string][]string{"traits": {"tall", "kind"}}, again: "tall + kind"},
 		{name: "plain", kind: "text", text: " as it is ", want: map[string][]string{"text": {" as it is "}}, again: " as it is "},
 		{name: "one name twice", kind: "sbf", text: `[c: "A"; x: "1"; x: "2"]`, of: "A", want: map[string][]string{"x": {"1", "2"}}, again: `[ character: "A"; x: "1", "2" ]`},
