@@ -10,6 +10,7 @@ package twin
 
 import (
 	"fmt"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/soundstage-dev/soundstage/harness/canon"
@@ -37,7 +38,7 @@ type Loss struct {
 
 // A Field ties a place in the canonical body to its place in a document.
 type Field struct {
-	Path     string // in the canonical body, or in an item of Objects
+	Path     string // in the canonical body, or in an item of Objects; "" is Rest
 	Ptr      string // in the document; "" is nowhere: what stands at Path is dropped
 	Codec    Codec
 	Required bool   // the format demands the key: cleared means the codec's Empty
@@ -61,6 +62,8 @@ func Read(doc *canon.Node, fields []Field) (body *canon.Node, problems []string)
 	for _, f := range fields {
 		val, problem, at := (*canon.Node)(nil), "", f.Ptr
 		switch {
+		case f.Path == "":
+			continue
 		case f.Over != nil:
 			at = f.Path
 			val, problem = f.Over.Read(doc)
@@ -83,6 +86,10 @@ func Lay(doc *canon.Node, fields []Field, body *canon.Node) []Loss {
 	was, _ := Read(doc, fields)
 	l := layer{doc: doc}
 	for _, f := range fields {
+		if f.Path == "" {
+			l.rest(fields, body, "", f.Reason)
+			continue
+		}
 		l.field(f, body.At(f.Path), was.At(f.Path))
 	}
 	return l.losses
@@ -95,6 +102,25 @@ type layer struct {
 
 func (l *layer) lose(path string, val *canon.Node, verdict Verdict, why string) {
 	l.losses = append(l.losses, Loss{Path: path, Value: Clip(val), Verdict: verdict, Reason: why})
+}
+
+// rest says that what no field names is dropped.
+func (l *layer) rest(fields []Field, n *canon.Node, at, why string) {
+	for name, v := range n.Members() {
+		path := at + canon.JoinPointer(name)
+		named, above := false, false
+		for _, f := range fields {
+			named = named || f.Path == path
+			above = above || strings.HasPrefix(f.Path, path+"/")
+		}
+		switch {
+		case named:
+		case above && v.Kind() == canon.Object:
+			l.rest(fields, v, path, why)
+		default:
+			l.lose(path, v, Dropped, why)
+		}
+	}
 }
 
 // add takes losses whose paths are seen from the value at path.

@@ -1,4 +1,9 @@
-package sillytavern
+// Package chatpreset reads and writes presets of chat completion as SillyTavern spells
+// them: prompts and their order, settings, the scripts that they carry.
+//
+// It is a pure codec beside content/card, because more than one platform's presets are
+// of this shape; the adapters know whose file it is. It opens no file and sends nothing.
+package chatpreset
 
 import (
 	"fmt"
@@ -60,14 +65,14 @@ var promptFields = []twin.Field{
 	{Path: "/role", Ptr: "/role", Codec: twin.Words([2]string{`"system"`, "system"}, [2]string{`"user"`, "user"}, [2]string{`"assistant"`, "assistant"})},
 	{Path: "/content", Ptr: "/content", Codec: twin.Text, Required: true},
 	{Path: "/marker", Over: &marker},
-	{Path: "/position", Ptr: "/injection_position", Required: true, Codec: alias(twin.Words([2]string{"0", ""}, [2]string{"1", "depth"}), "relative", "0")},
+	{Path: "/position", Ptr: "/injection_position", Required: true, Codec: twin.Alias(twin.Words([2]string{"0", ""}, [2]string{"1", "depth"}), "relative", "0")},
 	{Path: "/depth", Ptr: "/injection_depth", Codec: twin.Int},
 	{Path: "/order", Ptr: "/injection_order", Codec: twin.Int},
 	{Path: "/triggers", Ptr: "/injection_trigger", Codec: twin.TextList},
 	{Path: "/forbidOverrides", Ptr: "/forbid_overrides", Codec: twin.Flag, Required: true},
-	lost("/group", twin.Text, "SillyTavern has no groups of prompts"),
-	lost("/wrap", twin.Text, "SillyTavern puts no wrapper around prompts"),
-	lost("/sealed", twin.Bool, "SillyTavern has no sealed prompts"),
+	twin.Lost("/group", twin.Text, "SillyTavern has no groups of prompts"),
+	twin.Lost("/wrap", twin.Text, "SillyTavern puts no wrapper around prompts"),
+	twin.Lost("/sealed", twin.Bool, "SillyTavern has no sealed prompts"),
 }
 
 // marker is a switch; what the prompt stands for is its identifier's matter.
@@ -237,10 +242,10 @@ func (p plan) read() (*canon.Node, string) {
 	return canon.NewArray(blocks...), problem
 }
 
-// strays says what of the prompts and their order does not become a block.
-func strays(doc *canon.Node) (warnings []string) {
+// Strays says what of the prompts and their order does not become a block.
+func Strays(doc *canon.Node) (warnings []string) {
 	at := ""
-	if isManager(doc) {
+	if IsManager(doc) {
 		at = "/data"
 	}
 	list, ghosts, others := planOf(doc, at).rows()
@@ -342,7 +347,7 @@ func (p plan) layPrompts(now []next, before map[string]row, losses *[]twin.Loss)
 		case had && sameBlock(old, n.val):
 			continue // SillyTavern makes it
 		default:
-			doc = parsed(freshPrompt)
+			doc = twin.Parsed(freshPrompt)
 			set(doc, "/identifier", canon.NewText(n.id))
 			if slices.Contains(builtIn, n.id) {
 				set(doc, "/system_prompt", canon.NewBool(true))
@@ -386,4 +391,17 @@ func sameBlock(old row, val *canon.Node) bool {
 		set(b, "/unlisted", val.Field("unlisted"))
 	}
 	return canon.Equal(b, val)
+}
+
+// set and drop are for pointers of our own into objects.
+func set(n *canon.Node, ptr string, v *canon.Node) {
+	if err := n.Set(ptr, v); err != nil {
+		panic(err)
+	}
+}
+
+func drop(n *canon.Node, ptr string) {
+	if _, err := n.Delete(ptr); err != nil {
+		panic(err)
+	}
 }

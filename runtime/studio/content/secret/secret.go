@@ -1,17 +1,24 @@
-package sillytavern
+// Package secret knows credentials in files of presets by the names of their keys, and
+// takes them out of what is written.
+//
+// It is below the adapters of formats: no export carries a key. What came in stays in
+// the escrow. It does not look into texts; harness/redact knows keys by their shape.
+package secret
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/soundstage-dev/soundstage/harness/canon"
 )
 
-// sensitive are the keys that SillyTavern itself asks about before it shares a preset:
+// sensitive are keys, in lower case, that are taken out though their names do not say it:
 // addresses of somebody's proxy, and what is sent there.
 var sensitive = []string{
 	"reverse_proxy", "proxy_password", "custom_url", "custom_include_body", "custom_exclude_body", "custom_include_headers",
 	"azure_base_url", "vertexai_express_project_id",
+	"thirdpartykey", "thirdpartyurl", // of Agnai
 }
 
 // secretWords are parts of the name of a key that holds a credential; "token" is none of
@@ -29,9 +36,9 @@ func isSecret(key string) bool {
 	return slices.ContainsFunc(secretWords, func(w string) bool { return strings.Contains(key, w) })
 }
 
-// strip takes credentials out of the document, wherever they stand, and says where
+// Strip takes credentials out of the document, wherever they stand, and says where
 // they stood. What is empty is none.
-func strip(doc *canon.Node) []string {
+func Strip(doc *canon.Node) []string {
 	var found []string
 	var walk func(n *canon.Node, at []string)
 	walk = func(n *canon.Node, at []string) {
@@ -46,12 +53,14 @@ func strip(doc *canon.Node) []string {
 			walk(v, here)
 		}
 		for i, v := range n.Items() {
-			walk(v, append(slices.Clone(at), itoa(i)))
+			walk(v, append(slices.Clone(at), strconv.Itoa(i)))
 		}
 	}
 	walk(doc, nil)
 	for _, ptr := range found {
-		drop(doc, ptr)
+		if _, err := doc.Delete(ptr); err != nil {
+			panic(err) // found there
+		}
 	}
 	return found
 }

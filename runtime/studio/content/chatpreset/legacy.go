@@ -1,4 +1,4 @@
-package sillytavern
+package chatpreset
 
 import (
 	"slices"
@@ -73,7 +73,7 @@ func writeLegacy(doc, val *canon.Node) bool {
 func writeModern(doc, val *canon.Node) []twin.Loss {
 	var prompts []*canon.Node
 	for _, b := range readLegacy(doc).Items() {
-		p := parsed(freshPrompt)
+		p := twin.Parsed(freshPrompt)
 		set(p, "/identifier", b.Field("id"))
 		set(p, "/system_prompt", canon.NewBool(true))
 		twin.Lay(p, promptFields, b)

@@ -1,4 +1,4 @@
-package sillytavern
+package chatpreset
 
 import (
 	"slices"
