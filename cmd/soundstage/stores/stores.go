@@ -24,6 +24,7 @@ import (
 	"github.com/soundstage-dev/soundstage/adapters/sqlite"
 	"github.com/soundstage-dev/soundstage/harness/fault"
 	"github.com/soundstage-dev/soundstage/runtime/draft"
+	"github.com/soundstage-dev/soundstage/runtime/drawer"
 	"github.com/soundstage-dev/soundstage/runtime/gate"
 	"github.com/soundstage-dev/soundstage/runtime/ledger"
 	"github.com/soundstage-dev/soundstage/runtime/question"
@@ -36,6 +37,7 @@ type Store interface {
 	draft.Drafts
 	ledger.Rows
 	question.Rows
+	drawer.Rows
 	gate.Between
 	Backend
 }
