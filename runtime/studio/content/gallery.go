@@ -27,7 +27,7 @@ func (Gallery) Picture(p store.Piece) (studio.Picture, string) {
 		return studio.Picture{}, "its body does not parse"
 	}
 	missing := "it names none"
-	for _, at := range places(p.Kind, body) {
+	for _, at := range pictureRefs(p.Kind, body) {
 		pic, why := look(p, body.At(at).Text())
 		if why == "" {
 			pic.Path = at
@@ -40,8 +40,8 @@ func (Gallery) Picture(p store.Piece) (studio.Picture, string) {
 	return studio.Picture{}, missing
 }
 
-// places are the pointers of references to pictures, the best first.
-func places(kind string, body *canon.Node) []string {
+// pictureRefs are the pointers of references to pictures, the best first.
+func pictureRefs(kind string, body *canon.Node) []string {
 	var first, rest []string
 	add := func(list, ref, better string, is func(*canon.Node) bool) {
 		for i, v := range body.At(list).Items() {
