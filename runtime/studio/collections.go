@@ -20,7 +20,7 @@ const maxCollected = 1000
 
 // The codes of collections.
 const (
-	CodeNoCollection   fault.Code = "COLLECTION_NONE"
+	CodeNoCollection   fault.Code = "COLLECTION_NONE" // there is none of that name
 	CodeCollectionFull fault.Code = "COLLECTION_FULL" // it holds maxCollected pieces
 )
 

@@ -56,7 +56,7 @@ func named(refs []store.Ref) string {
 	return text
 }
 
-// The code of a name that says too little.
+// CodeSeveral says that a name fits several pieces.
 const CodeSeveral fault.Code = "PIECE_SEVERAL"
 
 // match finds the piece that somebody means by an id or a title. What is said whole

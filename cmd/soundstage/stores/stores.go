@@ -36,10 +36,15 @@ type Store interface {
 	store.Store
 	draft.Drafts
 	ledger.Rows
-	question.Rows
-	drawer.Rows
+	Beside
 	gate.Between
 	Backend
+}
+
+// Beside is what is kept beside the pieces and their drafts.
+type Beside interface {
+	question.Rows
+	drawer.Rows
 }
 
 // Backend is what every store has beside its ports.
