@@ -1,5 +1,5 @@
 // Package ccv3 is the format of Character Cards, versions 1 to 3, in the files that
-// carry them.
+// carry them, and of their lorebooks.
 //
 // It is an adapter of the content studio: the codecs are runtime/studio/content/card and
 // content/carrier, the port is content.Format. It knows no other platform, reads no
@@ -28,6 +28,7 @@ func Formats() []content.Format {
 	return []content.Format{
 		format{"json-v1", carrier.JSON, card.V1}, format{"json-v2", carrier.JSON, card.V2}, format{"json-v3", carrier.JSON, card.V3},
 		format{"png-v1", carrier.PNG, card.V1}, format{"png-v2", carrier.PNG, card.V2}, format{"png-v3", carrier.PNG, card.V3},
+		bookFormat{nameBook, ""}, bookFormat{nameBook3, "/data"},
 	}
 }
 
@@ -35,7 +36,7 @@ func Formats() []content.Format {
 func (f format) About() content.About {
 	return content.About{
 		Name: f.name, Platform: "Character Card " + strings.ToUpper(f.version.String()), Ext: "." + string(f.kind), Verbatim: true,
-		Kinds: []string{content.KindCharacter}, Writes: []string{content.KindCharacter},
+		Kinds: []string{content.KindCharacter, content.KindLorebook}, Writes: []string{content.KindCharacter},
 	}
 }
 
@@ -71,7 +72,13 @@ func (f format) Read(file content.File) (content.Reading, error) {
 			return content.Reading{}, err
 		}
 	}
-	r.Found = []content.Found{found}
+	lore, problems, ok := findBook(c)
+	if ok {
+		found.Links = []content.FoundLink{{Path: linkedBooks, List: true, To: 1}}
+		r.Found, r.Warnings = []content.Found{found, lore}, append(r.Warnings, problems...)
+	} else {
+		r.Found = []content.Found{found}
+	}
 	return r, nil
 }
 

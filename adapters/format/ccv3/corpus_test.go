@@ -126,7 +126,7 @@ func compare(t *testing.T, im imported, w expect, data []byte) {
 	}
 	for _, ptr := range w.Preserve {
 		edited := rename(t, im)
-		_, out, _, err := write(edited, im.Format)
+		_, out, _, err := write(edited, im.Format, im.Linked...)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -141,13 +141,19 @@ func compare(t *testing.T, im imported, w expect, data []byte) {
 // roundTrip wants the same bytes without an edit, and the edit and nothing else
 // with one, in every format.
 func roundTrip(t *testing.T, im imported, data []byte) {
-	_, out, losses, err := write(im.Piece, im.Format)
+	_, out, losses, err := write(im.Piece, im.Format, im.Linked...)
 	if err != nil || !bytes.Equal(out, data) || len(losses) > 0 {
 		t.Errorf("the unedited round trip is not the same: %v, losses %v", err, losses)
 	}
+	laid(t, im, data)
+	for _, p := range im.Linked {
+		if _, out, losses, err := write(p, p.Escrow[0].Format); err != nil || !bytes.Equal(out, p.Escrow[0].Raw) || len(losses) > 0 {
+			t.Errorf("the lorebook's round trip is not the same: %v, losses %v", err, losses)
+		}
+	}
 	edited := rename(t, im)
 	for _, f := range table.Writing(content.KindCharacter) {
-		_, out, _, err := write(edited, f)
+		_, out, _, err := write(edited, f, im.Linked...)
 		if strings.HasPrefix(f, "png") && strings.HasPrefix(im.Format, "json") {
 			if fault.CodeOf(err) != content.CodeNoPicture {
 				t.Errorf("%s: %v", f, err)
@@ -169,6 +175,36 @@ func roundTrip(t *testing.T, im imported, data []byte) {
 		}
 		if f == im.Format && !bytes.Equal(again.Piece.Body, edited.Body) {
 			t.Errorf("%s: body\n%s\nwant\n%s", f, again.Piece.Body, edited.Body)
+		}
+	}
+}
+
+// laid wants the same payloads from Write itself, which lays the bodies over the twins.
+func laid(t *testing.T, im imported, data []byte) {
+	t.Helper()
+	f, err := table.Named(im.Format, im.Piece.Kind)
+	if err != nil {
+		t.Fatal(err)
+	}
+	body, err := canon.ParseTree(im.Piece.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := f.Write(content.Writing{Piece: im.Piece, Body: body, Linked: im.Linked, Twin: &im.Piece.Escrow[0]})
+	if err != nil || len(out.Losses) > 0 {
+		t.Fatalf("%v, losses %v", err, out.Losses)
+	}
+	before, err := carrier.Read(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	after, err := carrier.Read(out.Data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range before.Payloads {
+		if got := after.Payload(p.Keyword); !bytes.Equal(got, p.Text) && len(before.Payloads) == 1 {
+			t.Errorf("%s: unedited, and changed:\n%s\nwant\n%s", p.Keyword, got, p.Text)
 		}
 	}
 }

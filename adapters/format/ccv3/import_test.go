@@ -16,9 +16,10 @@ import (
 
 var table = content.NewFormats(ccv3.Formats()...)
 
-// imported is the one piece of a card.
+// imported is a card and its lorebook.
 type imported struct {
 	Piece    store.Piece
+	Linked   []store.Piece
 	Format   string
 	Warnings []string
 	content.Notes
@@ -29,11 +30,12 @@ func read(name string, data []byte) (imported, error) {
 	if err != nil {
 		return imported{}, err
 	}
-	return imported{im.Pieces[0], im.Format, im.Warnings, im.Notes[0]}, nil
+	last := len(im.Pieces) - 1
+	return imported{im.Pieces[last], im.Pieces[:last], im.Format, im.Warnings, im.Notes[last]}, nil
 }
 
-func write(p store.Piece, format string) (name string, data []byte, losses []content.Loss, err error) {
-	c, err := table.Convert(p, format, nil)
+func write(p store.Piece, format string, linked ...store.Piece) (name string, data []byte, losses []content.Loss, err error) {
+	c, err := table.Convert(p, format, linked)
 	return c.Name, c.Data, c.Losses, err
 }
 

@@ -17,7 +17,7 @@ import (
 // Write implements content.Format. Of a changed piece only the changed values differ
 // from the file that it came from.
 func (f format) Write(w content.Writing) (content.Written, error) {
-	e := exporter{piece: w.Piece, format: f, body: w.Body}
+	e := exporter{piece: w.Piece, format: f, body: w.Body, pieces: w.Linked}
 	e.readTwins()
 	var data []byte
 	var err error
@@ -33,6 +33,7 @@ type exporter struct {
 	piece  store.Piece
 	format format
 	body   *canon.Node
+	pieces []store.Piece // that the piece names, as far as they are at hand
 	twins  []twin
 	losses []content.Loss
 }
@@ -96,6 +97,7 @@ func (e *exporter) write(version card.Version) (*canon.Node, *twin) {
 	if version == e.format.version {
 		e.losses = append(e.losses, losses...)
 	}
+	e.embed(doc, version, t)
 	return doc, t
 }
 
@@ -116,7 +118,7 @@ func (e *exporter) json() []byte {
 }
 
 func (e *exporter) lose(path, value, why string) {
-	e.losses = append(e.losses, content.Loss{Path: path, Value: twins.Clip(canon.NewText(value)), Verdict: twins.Dropped, Reason: why})
+	e.losses = append(e.losses, content.Loss{Path: path, Value: clipped(value), Verdict: twins.Dropped, Reason: why})
 }
 
 func (e *exporter) png() ([]byte, error) {
