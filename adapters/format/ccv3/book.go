@@ -165,10 +165,12 @@ const linkedBooks = "/links/lorebooks"
 func (e *exporter) embed(doc *canon.Node, version card.Version, from *twin) {
 	said := version == e.format.version
 	links := e.body.At(linkedBooks)
+	if said { // the book is a part of the file here
+		e.losses = slices.DeleteFunc(e.losses, func(l content.Loss) bool {
+			return l.Path == linkedBooks || version == card.V1 && links.Len() > 0 && l.Path == "original:/data/character_book"
+		})
+	}
 	if version == card.V1 {
-		if links.Len() > 0 { // said of the piece, not of the original
-			e.losses = slices.DeleteFunc(e.losses, func(l content.Loss) bool { return l.Path == "original:/data/character_book" })
-		}
 		for i, id := range links.Items() {
 			e.lose(fmt.Sprintf("%s/%d", linkedBooks, i), id.Text(), "version 1 has no place for a lorebook")
 		}
@@ -186,7 +188,10 @@ func (e *exporter) embed(doc *canon.Node, version card.Version, from *twin) {
 		p, body, ok := e.linked(id.Text())
 		switch {
 		case !ok:
-			first = false // its place is taken
+			if said && (!first || doc.At(at) == nil) {
+				e.lose(fmt.Sprintf("%s/%d", linkedBooks, i), id.Text(), "the lorebook is not in this studio")
+			}
+			first = false // the card's own stays
 			continue
 		case !first:
 			if said {

@@ -72,8 +72,8 @@ func (t *Formats) Convert(p store.Piece, format string, linked []store.Piece) (C
 }
 
 // Losses is what Convert says is lost.
-func (t *Formats) Losses(p store.Piece, format string) ([]Loss, error) {
-	c, err := t.Convert(p, format, nil)
+func (t *Formats) Losses(p store.Piece, format string, linked []store.Piece) ([]Loss, error) {
+	c, err := t.Convert(p, format, linked)
 	return c.Losses, err
 }
 
