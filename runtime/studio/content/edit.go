@@ -138,6 +138,8 @@ var labels = map[string]string{
 	"/identity/fullName": "Full name", "/prompts/system": "System prompt", "/prompts/postHistory": "Post-history instructions",
 	"/prompts/depthInjections": "Depth injections", "/greetings/first": "First message", "/greetings/alternates": "Alternate greetings",
 	"/greetings/groupOnly": "Group-only greetings", "/examples": "Example dialogue",
+	"/samplers/topP": "Top P", "/samplers/topK": "Top K", "/samplers/topA": "Top A", "/samplers/minP": "Min P", "/samplers/typicalP": "Typical P",
+	"/samplers/n": "Answers at once", "/samplers/maxContext": "Context size", "/samplers/maxTokens": "Answer length",
 }
 
 // impact says where a changed field has no place of its own: in the formats that the
