@@ -215,8 +215,10 @@ func preset() *Preset {
 	return &Preset{
 		Name: "P", Groups: []BlockGroup{{ID: "style", Parent: ""}},
 		Blocks: []Block{
-			{ID: "main", Name: "Main", Content: "Write {{getvar::tone}}.", Enabled: true}, {ID: "hist", Marker: "chat_history", Enabled: true},
-			{ID: "dark", Name: "Dark", Group: "style", Content: "Dark."}, {ID: "shut", Sealed: true, Content: "…"},
+			{ID: "main", Name: "Main", Content: "Write {{getvar::tone}}.", Enabled: true},
+			{ID: "hist", Marker: "chat_history", Enabled: true},
+			{ID: "dark", Name: "Dark", Group: "style", Content: "Dark."},
+			{ID: "shut", Sealed: true, Content: "…"},
 		},
 		Choices: []Choice{{Key: "tone", Options: []Option{{ID: "a", Blocks: []string{"dark"}}}}},
 	}
