@@ -34,6 +34,7 @@ func (notes) Links(body []byte) (refs []store.Ref) {
 	}
 	return refs
 }
+
 func (notes) Title(body []byte) (string, error) {
 	var n struct{ Title string }
 	if err := json.Unmarshal(body, &n); err != nil || n.Title == "" {
