@@ -130,7 +130,7 @@ func TestImportRefuses(t *testing.T) {
 	}{
 		{"no card JSON in either chunk", png(t, "{", "["), canon.CodeTreeSyntax},
 		{"not a card", []byte(`{"entries":{}}`), content.CodeUnread},
-		{"an archive", []byte("PK\x03\x04"), carrier.CodeUnsupported},
+		{"an archive", []byte("PK\x03\x04"), carrier.CodeArchive},
 		{"nothing", nil, carrier.CodeUnknown},
 	}
 	for _, tt := range tests {
@@ -174,7 +174,7 @@ func TestExportOfACreatedCharacter(t *testing.T) {
 	if _, _, _, err := write(p, "png-v3"); fault.CodeOf(err) != content.CodeNoPicture {
 		t.Errorf("without a picture: %v", err)
 	}
-	if _, _, _, err := write(p, "charx"); fault.CodeOf(err) != content.CodeFormat || !strings.Contains(fault.HintOf(err), "png-v3") {
+	if _, _, _, err := write(p, "no-such"); fault.CodeOf(err) != content.CodeFormat || !strings.Contains(fault.HintOf(err), "png-v3") {
 		t.Errorf("unknown format: %v", err)
 	}
 	p.Body = []byte(`{"identity":{"name":"Ada"},"wrong":1}`)

@@ -21,9 +21,12 @@ func (f format) Write(w content.Writing) (content.Written, error) {
 	e.readTwins()
 	var data []byte
 	var err error
-	if f.kind == carrier.PNG {
+	switch f.kind {
+	case carrier.PNG:
 		data, err = e.png()
-	} else {
+	case carrier.Archive:
+		data, err = e.charx()
+	default:
 		data = e.json()
 	}
 	return content.Written{Data: data, Losses: e.losses}, err
@@ -106,15 +109,21 @@ func (e *exporter) json() []byte {
 	if at := e.body.At("/media/portrait"); at != nil {
 		e.lose("/media/portrait", at.Text(), "a JSON file carries no picture")
 	}
-	for i, a := range e.body.At("/media/assets").Items() {
-		if uri := a.Field("uri").Text(); strings.HasPrefix(uri, assetPrefix) {
-			e.lose(canon.JoinPointer("media", "assets", strconv.Itoa(i)), uri, "the asset's bytes are in a chunk of the picture")
-		}
-	}
+	e.loseAssets(assetPrefix, "the asset's bytes are in a chunk of the picture")
+	e.loseAssets("embed", "the asset's bytes are in the archive")
 	if t != nil && t.kind == carrier.JSON && t.Version == e.format.version {
 		return carrier.WriteJSON(t.raw, doc.Bytes())
 	}
 	return carrier.WriteJSON(nil, doc.Bytes())
+}
+
+// loseAssets says which assets stay behind, by how their URIs begin.
+func (e *exporter) loseAssets(prefix, why string) {
+	for i, a := range e.body.At("/media/assets").Items() {
+		if uri := a.Field("uri").Text(); strings.HasPrefix(uri, prefix) {
+			e.lose(canon.JoinPointer("media", "assets", strconv.Itoa(i)), uri, why)
+		}
+	}
 }
 
 func (e *exporter) lose(path, value, why string) {
@@ -126,6 +135,9 @@ func (e *exporter) png() ([]byte, error) {
 	picture, err := e.picture()
 	if err != nil {
 		return nil, err
+	}
+	if e.format.version == card.V3 {
+		e.loseAssets("embed", "the asset's bytes are in the archive")
 	}
 	if e.format.version != card.V3 {
 		return carrier.WritePNG(picture, doc.Bytes(), nil)
@@ -150,6 +162,9 @@ func (e *exporter) picture() ([]byte, error) {
 			}
 			return esc.Raw, nil
 		}
+	}
+	if icon := e.icon(); icon != nil {
+		return icon, nil
 	}
 	return nil, fault.New(content.CodeNoPicture, "content.export", "%s has no PNG picture to carry the card", e.piece.Ref).
 		WithHint("export as json-%s, or import the character from a PNG", e.format.version)
