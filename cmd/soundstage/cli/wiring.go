@@ -10,6 +10,7 @@ import (
 
 	"github.com/soundstage-dev/soundstage/adapters/folder"
 	"github.com/soundstage-dev/soundstage/adapters/format/ccv3"
+	"github.com/soundstage-dev/soundstage/adapters/format/native"
 	"github.com/soundstage-dev/soundstage/adapters/format/sillytavern"
 	"github.com/soundstage-dev/soundstage/adapters/git"
 	"github.com/soundstage-dev/soundstage/adapters/model"
@@ -160,6 +161,7 @@ func newKinds() *studio.Kinds {
 func newFormats() *content.Formats {
 	return content.NewFormats(slices.Concat(
 		ccv3.Formats(),
+		native.Formats(),
 		sillytavern.Formats(),
 	)...)
 }

@@ -182,7 +182,7 @@ func (t *Formats) of(p store.Piece) []string {
 // usual is the format of each kind that most programs read.
 var usual = map[string]string{
 	KindCharacter: "json-v2", KindLorebook: "sillytavern-world", KindPersona: "sillytavern-personas", KindPreset: "sillytavern-chat",
-	KindRegex: "sillytavern-regex", KindQuickReply: "sillytavern-quickreply",
+	KindRegex: "sillytavern-regex", KindQuickReply: "sillytavern-quickreply", KindPack: "soundstage", KindHTMLDoc: "html",
 }
 
 // written is the format, or the one that is written in its place.
