@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/soundstage-dev/soundstage/adapters/folder"
+	"github.com/soundstage-dev/soundstage/adapters/format/agnai"
 	"github.com/soundstage-dev/soundstage/adapters/format/ccv3"
 	"github.com/soundstage-dev/soundstage/adapters/format/native"
 	"github.com/soundstage-dev/soundstage/adapters/format/sillytavern"
@@ -163,6 +164,7 @@ func newFormats() *content.Formats {
 		ccv3.Formats(),
 		native.Formats(),
 		sillytavern.Formats(),
+		agnai.Formats(),
 	)...)
 }
 

@@ -31,12 +31,15 @@ func OpenSheet(w Writing, fresh, name string) (Sheet, error) {
 		return s, fault.New(CodeEscrow, "content.export", "the original %q of %s no longer reads", w.Twin.Name, w.Piece.Ref)
 	}
 	s.Doc, s.raw = f.Doc, w.Twin.Raw
-	known := ""
+	at, known := "/name", ""
+	if w.Piece.Kind == KindCharacter {
+		at = "/identity/name"
+	}
 	if name != "" {
 		known = s.Doc.At(name).Text()
 	}
-	if known == "" && s.Body.At("/name").Text() == NameFromFile(w.Twin.Name, 0) {
-		_, err := s.Body.Delete("/name")
+	if known == "" && s.Body.At(at).Text() == NameFromFile(w.Twin.Name, 0) {
+		_, err := s.Body.Delete(at)
 		must(err)
 	}
 	return s, nil

@@ -145,3 +145,44 @@ func Switches(path, why string, pairs ...[2]string) Field {
 		},
 	}}
 }
+
+// Wrapped is a list of texts, canonically of objects with the text at key. why is the
+// loss of whatever else such an object has.
+func Wrapped(key, why string) Codec {
+	read := func(n *canon.Node) (*canon.Node, string) {
+		text, problem := ReadText(n)
+		if text == nil {
+			return nil, problem
+		}
+		obj := canon.NewObject()
+		must(obj.Set(canon.JoinPointer(key), text))
+		return obj, problem
+	}
+	write := WriteList(read, func(val *canon.Node) *canon.Node { return val.Field(key) })
+	lay := func(val, old *canon.Node) (*canon.Node, []Loss) {
+		var plain []*canon.Node
+		var losses []Loss
+		for i, it := range val.Items() {
+			obj, at := canon.NewObject(), "/"+strconv.Itoa(i)
+			for name, v := range it.Members() {
+				if name != key {
+					losses = append(losses, Loss{Path: at + canon.JoinPointer(name), Value: Clip(v), Verdict: Dropped, Reason: why})
+				}
+			}
+			if it.Field(key).Text() == "" {
+				losses = append(losses, Loss{Path: at, Value: Clip(it), Verdict: Dropped, Reason: "an empty text is none"})
+				continue
+			}
+			must(obj.Set(canon.JoinPointer(key), it.Field(key)))
+			plain = append(plain, obj)
+		}
+		return write(canon.NewArray(plain...), old), losses
+	}
+	return Codec{
+		Read: ReadList(read), Lay: lay, Empty: "[]",
+		Write: func(val, old *canon.Node) *canon.Node {
+			put, _ := lay(val, old)
+			return put
+		},
+	}
+}

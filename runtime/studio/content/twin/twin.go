@@ -144,15 +144,20 @@ func (l *layer) field(f Field, now, was *canon.Node) {
 		}
 		return
 	}
+	lossy := false
 	if now != nil && f.Codec.Lossy != nil {
 		if why := f.Codec.Lossy(now); why != "" {
 			l.lose(f.Path, now, Approximated, why)
+			lossy = true
 		}
 	}
 	if now != nil && f.Codec.Lay != nil { // also where nothing changed: its items' losses count
 		put, losses := f.Codec.Lay(now, l.doc.At(f.Ptr))
 		l.add(f.Path, losses)
 		if !canon.Equal(now, was) {
+			if f.Foreign != "" {
+				l.lose(f.Path, now, Embedded, f.Foreign)
+			}
 			l.set(f.Ptr, put)
 		}
 		return
@@ -160,12 +165,16 @@ func (l *layer) field(f Field, now, was *canon.Node) {
 	if canon.Equal(now, was) {
 		return
 	}
-	if now != nil && f.Foreign != "" {
+	if now != nil && f.Foreign != "" && !lossy {
 		l.lose(f.Path, now, Embedded, f.Foreign)
 	}
+	var put *canon.Node
+	if now != nil {
+		put = f.Codec.Write(now, l.doc.At(f.Ptr))
+	}
 	switch {
-	case now != nil:
-		l.set(f.Ptr, f.Codec.Write(now, l.doc.At(f.Ptr)))
+	case put != nil:
+		l.set(f.Ptr, put)
 	case f.Required:
 		def, err := canon.ParseTree([]byte(f.Codec.Empty))
 		must(err)
@@ -179,6 +188,11 @@ func (l *layer) field(f Field, now, was *canon.Node) {
 // set writes at ptr; a parent that is no object, as "extensions": null, is replaced,
 // because nothing can be kept in it.
 func (l *layer) set(ptr string, v *canon.Node) {
+	if v == nil { // the codec has nothing to write
+		_, err := l.doc.Delete(ptr)
+		must(err)
+		return
+	}
 	if l.doc.Set(ptr, v) == nil {
 		return
 	}
