@@ -100,7 +100,9 @@ func less(t *testing.T, want, got *canon.Node, losses []content.Loss) {
 	var dropped []string
 	whole := slices.Clone(losses)
 	losses = slices.DeleteFunc(slices.Clone(losses), func(l content.Loss) bool { // the list of which it is one is said as a whole
-		return slices.ContainsFunc(whole, func(w content.Loss) bool { return w.Verdict == twin.Approximated && strings.HasPrefix(l.Path, w.Path+"/") })
+		return slices.ContainsFunc(whole, func(w content.Loss) bool {
+			return w.Verdict == twin.Approximated && strings.HasPrefix(l.Path, w.Path+"/")
+		})
 	})
 	for _, l := range losses {
 		if l.Verdict == twin.Dropped {
