@@ -27,10 +27,16 @@ type format struct {
 // Formats are the formats of this platform.
 func Formats() []content.Format {
 	return []content.Format{
-		format{"json-v1", carrier.JSON, card.V1}, format{"json-v2", carrier.JSON, card.V2}, format{"json-v3", carrier.JSON, card.V3},
-		format{"png-v1", carrier.PNG, card.V1}, format{"png-v2", carrier.PNG, card.V2}, format{"png-v3", carrier.PNG, card.V3},
-		format{"charx", carrier.Archive, card.V3}, format{"jpeg-charx", carrier.JPEG, card.V3},
-		bookFormat{nameBook, ""}, bookFormat{nameBook3, "/data"},
+		format{"json-v1", carrier.JSON, card.V1},
+		format{"json-v2", carrier.JSON, card.V2},
+		format{"json-v3", carrier.JSON, card.V3},
+		format{"png-v1", carrier.PNG, card.V1},
+		format{"png-v2", carrier.PNG, card.V2},
+		format{"png-v3", carrier.PNG, card.V3},
+		format{"charx", carrier.Archive, card.V3},
+		format{"jpeg-charx", carrier.JPEG, card.V3},
+		bookFormat{nameBook, ""},
+		bookFormat{nameBook3, "/data"},
 	}
 }
 

@@ -319,9 +319,12 @@ var probability = twin.Over{
 
 // sourceKeys are the switches of what is scanned besides the chat.
 var sourceKeys = [][2]string{
-	{"match_persona_description", "persona_description"}, {"match_character_description", "character_description"},
-	{"match_character_personality", "character_personality"}, {"match_character_depth_prompt", "character_depth_prompt"},
-	{"match_scenario", "scenario"}, {"match_creator_notes", "creator_notes"},
+	{"match_persona_description", "persona_description"},
+	{"match_character_description", "character_description"},
+	{"match_character_personality", "character_personality"},
+	{"match_character_depth_prompt", "character_depth_prompt"},
+	{"match_scenario", "scenario"},
+	{"match_creator_notes", "creator_notes"},
 }
 
 var sources = twin.Over{

@@ -22,8 +22,10 @@ var fields = []twin.Field{
 	ours("/settings/caseSensitive", twin.Bool),
 	{Path: "/settings/wholeWords", Ptr: "/extensions/risu_fullWordMatching", Codec: twin.Bool, Foreign: risuOnly},
 	ours("/folders", twin.Objects([]twin.Field{
-		{Path: "/id", Ptr: "/id", Codec: twin.Text}, {Path: "/name", Ptr: "/name", Codec: twin.Text},
-		{Path: "/parent", Ptr: "/parent", Codec: twin.Text}, {Path: "/enabled", Ptr: "/enabled", Codec: twin.Bool},
+		{Path: "/id", Ptr: "/id", Codec: twin.Text},
+		{Path: "/name", Ptr: "/name", Codec: twin.Text},
+		{Path: "/parent", Ptr: "/parent", Codec: twin.Text},
+		{Path: "/enabled", Ptr: "/enabled", Codec: twin.Bool},
 		{Path: "/order", Ptr: "/order", Codec: twin.Int},
 	}, "/id", "folder-", `{"id":""}`)),
 	{Path: "/entries", Ptr: "/entries", Required: true, Codec: numbered(twin.Objects(entryFields, "/id", "entry-", freshEntry))},
