@@ -15,9 +15,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/soundstage-dev/soundstage/harness/fault"
+	"github.com/soundstage-dev/soundstage/runtime/lock"
 	"github.com/soundstage-dev/soundstage/runtime/studio"
 )
 
@@ -52,12 +52,9 @@ type Options struct {
 	Protected []string
 }
 
-// Folders are the shared folders of a studio. It is safe for concurrent use. Make one
-// with New.
-type Folders struct {
-	o  Options
-	mu sync.Mutex // orders changes of the list in this process
-}
+// Folders are the shared folders of a studio. It is safe for concurrent use, also by many
+// processes. Make one with New.
+type Folders struct{ o Options }
 
 var _ studio.Folders = (*Folders)(nil)
 
@@ -70,7 +67,7 @@ func New(o Options) *Folders {
 }
 
 // Share adds a folder. A name of "" is that of the folder.
-func (f *Folders) Share(_ context.Context, name, dir string) (Grant, error) {
+func (f *Folders) Share(ctx context.Context, name, dir string) (Grant, error) {
 	const op = "folder.share"
 	real, err := realDir(dir)
 	if err != nil {
@@ -85,8 +82,11 @@ func (f *Folders) Share(_ context.Context, name, dir string) (Grant, error) {
 	if err := checkName(name); err != nil {
 		return Grant{}, err
 	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
+	done, err := f.alone(ctx)
+	if err != nil {
+		return Grant{}, err
+	}
+	defer done()
 	list, err := f.load()
 	if err != nil {
 		return Grant{}, err
@@ -105,10 +105,25 @@ func (f *Folders) Share(_ context.Context, name, dir string) (Grant, error) {
 	return g, f.save(list)
 }
 
+// alone waits until no other process changes the list.
+func (f *Folders) alone(ctx context.Context) (done func(), err error) {
+	unlock, err := lock.File(ctx, f.o.File+".lock")
+	if err != nil && ctx.Err() != nil {
+		return nil, fault.Wrap(err, fault.Cancelled, "folder.share", "wait for the list of shared folders")
+	}
+	if err != nil {
+		return nil, unwritable(err)
+	}
+	return unlock, nil
+}
+
 // Unshare takes a folder off the list; the folder stays as it is.
-func (f *Folders) Unshare(_ context.Context, name string) (Grant, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
+func (f *Folders) Unshare(ctx context.Context, name string) (Grant, error) {
+	done, err := f.alone(ctx)
+	if err != nil {
+		return Grant{}, err
+	}
+	defer done()
 	list, err := f.load()
 	if err != nil {
 		return Grant{}, err

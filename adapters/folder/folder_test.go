@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/soundstage-dev/soundstage/adapters/folder"
@@ -133,6 +134,27 @@ func TestShare(t *testing.T) {
 	w.refused("unshared twice", err, folder.CodeNoGrant)
 	_, _, err = w.f.Walk(ctx, studio.Place{Grant: "cards", Path: "."}, 1, 10)
 	w.refused("a walk in what is not shared", err, folder.CodeNoGrant)
+}
+
+// What many processes share at one time is all shared.
+func TestManyShareAtOnce(t *testing.T) {
+	w := newWorld(t)
+	var all sync.WaitGroup
+	for i := range 16 {
+		dir := filepath.Join(w.cards, fmt.Sprintf("n%d", i))
+		if err := os.Mkdir(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		all.Go(func() {
+			if _, err := w.open().Share(t.Context(), "", dir); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	if list, err := w.f.Grants(t.Context()); len(list) != 16 || err != nil {
+		t.Errorf("%d of 16, %v", len(list), err)
+	}
 }
 
 func TestADamagedListSharesNothing(t *testing.T) {

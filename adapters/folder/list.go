@@ -66,10 +66,14 @@ func (f *Folders) save(grants []Grant) error {
 		return fault.Wrap(err, fault.Internal, "folder.save", "encode the list")
 	}
 	if err := replace(f.o.File, append(raw, '\n')); err != nil {
-		return fault.New(fault.Invalid, "folder.save", "the list of shared folders cannot be written: %v", reason(err)).
-			WithHint("check the room on the disk and who may write the studio's folder")
+		return unwritable(err)
 	}
 	return nil
+}
+
+func unwritable(err error) error {
+	return fault.New(fault.Invalid, "folder.save", "the list of shared folders cannot be written: %v", reason(err)).
+		WithHint("check the room on the disk and who may write the studio's folder")
 }
 
 func replace(path string, raw []byte) error {

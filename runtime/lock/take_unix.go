@@ -1,6 +1,6 @@
 //go:build !windows
 
-package sqlite
+package lock
 
 import (
 	"errors"
@@ -8,9 +8,9 @@ import (
 	"syscall"
 )
 
-// lock takes f for this open file alone. Without wait, got is false where another
+// take takes f for this open file alone. Without wait, got is false where another
 // one has it.
-func lock(f *os.File, wait bool) (got bool, err error) {
+func take(f *os.File, wait bool) (got bool, err error) {
 	how := syscall.LOCK_EX
 	if !wait {
 		how |= syscall.LOCK_NB

@@ -1,4 +1,4 @@
-package sqlite
+package lock
 
 import (
 	"errors"
@@ -7,9 +7,9 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// lock takes f for this open file alone. Without wait, got is false where another
+// take takes f for this open file alone. Without wait, got is false where another
 // one has it.
-func lock(f *os.File, wait bool) (got bool, err error) {
+func take(f *os.File, wait bool) (got bool, err error) {
 	flags := uint32(windows.LOCKFILE_EXCLUSIVE_LOCK)
 	if !wait {
 		flags |= windows.LOCKFILE_FAIL_IMMEDIATELY
