@@ -12,6 +12,8 @@ import (
 	"github.com/soundstage-dev/soundstage/adapters/format/agnai"
 	"github.com/soundstage-dev/soundstage/adapters/format/ccv3"
 	"github.com/soundstage-dev/soundstage/adapters/format/native"
+	"github.com/soundstage-dev/soundstage/adapters/format/novelai"
+	"github.com/soundstage-dev/soundstage/adapters/format/risu"
 	"github.com/soundstage-dev/soundstage/adapters/format/sillytavern"
 	"github.com/soundstage-dev/soundstage/adapters/git"
 	"github.com/soundstage-dev/soundstage/adapters/model"
@@ -165,6 +167,8 @@ func newFormats() *content.Formats {
 		native.Formats(),
 		sillytavern.Formats(),
 		agnai.Formats(),
+		risu.Formats(),
+		novelai.Formats(),
 	)...)
 }
 

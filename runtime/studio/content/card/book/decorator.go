@@ -42,8 +42,11 @@ func headerOf(doc *canon.Node) header {
 	if !strings.HasPrefix(text, "@@") {
 		return header{rest: text}
 	}
+	return headerIn(text, ownFields(doc))
+}
+
+func headerIn(text string, taken map[claim]bool) header {
 	h := header{rest: text}
-	taken := ownFields(doc)
 	for len(h.list) < mostDecorators && strings.HasPrefix(h.rest, "@@") {
 		line, rest, _ := cutLine(h.rest)
 		d := decoratorOf(line)
