@@ -10,6 +10,7 @@ import (
 	"github.com/soundstage-dev/soundstage/harness/canon"
 	"github.com/soundstage-dev/soundstage/runtime/store"
 	"github.com/soundstage-dev/soundstage/runtime/studio/content"
+	"github.com/soundstage-dev/soundstage/runtime/studio/content/formattest"
 )
 
 // books are the corpus's lorebooks of the specification, and how many entries they have.
@@ -191,4 +192,21 @@ func TestBookWithoutAName(t *testing.T) {
 	if want := strings.Replace(in, "Ada", "Renamed", 1); err != nil || len(losses) > 0 || string(out) != want {
 		t.Errorf("got\n%s\nwant\n%s\n%v, %v", out, want, losses, err)
 	}
+}
+
+var suite = formattest.Suite{Formats: table}
+
+func TestBookLosses(t *testing.T) {
+	for _, name := range []string{"character-book", "lorebook-v3"} {
+		t.Run(name, func(t *testing.T) {
+			suite.Losses(t, formattest.Made{Format: name, Kind: content.KindLorebook, Fill: map[string]string{"/entries/*/sortOrder": "100"}})
+		})
+	}
+}
+
+const bareBook = `{"name":"B","extensions":{"x":1},"entries":[{"keys":["a","/b/i"],"content":"@@depth 1\n@@mood\nT","enabled":true,"insertion_order":1,"id":4,"use_regex":true,"extensions":{"sticky":1,"probability":null},"x":[1]},{"keys":[],"content":"","enabled":true,"insertion_order":0}]}`
+
+func FuzzBareBook(f *testing.F) { suite.Fuzz(f, "character-book", bareBook) }
+func FuzzWrappedBook(f *testing.F) {
+	suite.Fuzz(f, "lorebook-v3", `{"spec":"lorebook_v3","data":`+bareBook+`}`)
 }

@@ -176,10 +176,13 @@ func (lorebook) Write(w content.Writing) (content.Written, error) {
 		if body.Field("name").Text() == content.NameFromFile(w.Twin.Name, 0) {
 			must(drop(body, "/name"))
 		}
+	}
+	losses := astray(body)
+	if w.Twin != nil {
 		restore(body, doc)
 	}
 	was := ids(doc)
-	losses := twin.Lay(doc, bookFields, body)
+	losses = append(losses, twin.Lay(doc, bookFields, body)...)
 	order(doc, was)
 	out := content.Written{Losses: losses}
 	if carrier.Sniff(raw) == carrier.PNG {
@@ -188,6 +191,21 @@ func (lorebook) Write(w content.Writing) (content.Written, error) {
 	}
 	out.Data = carrier.WriteJSON(raw, doc.Bytes())
 	return out, nil
+}
+
+// astray takes entries out of categories that are not there.
+func astray(body *canon.Node) (losses []content.Loss) {
+	folders := map[string]bool{}
+	for _, c := range body.Field("folders").Items() {
+		folders[c.Field("id").Text()] = true
+	}
+	for i, e := range body.Field("entries").Items() {
+		if at := e.Field("folder"); at != nil && !folders[at.Text()] {
+			losses = append(losses, content.Loss{Path: fmt.Sprintf("/entries/%d/folder", i), Value: twin.Clip(at), Verdict: twin.Dropped, Reason: "the folder is not there"})
+			must(drop(e, "/folder"))
+		}
+	}
+	return losses
 }
 
 // restore puts categories that reading had to leave out back into the body.

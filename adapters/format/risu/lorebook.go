@@ -116,33 +116,30 @@ func readWords(text string, pattern bool) *canon.Node {
 	return canon.NewArray(list...)
 }
 
-// writeWords gives the text, and whether it is a pattern.
-func writeWords(val *canon.Node) (text string, pattern bool, losses []twin.Loss) {
+// writeWords gives the text, and whether it is a pattern. What is read of that may be
+// less than was wanted.
+func writeWords(val *canon.Node, patterns bool) (text string, pattern bool, losses []twin.Loss) {
 	var words []string
-	for i, it := range val.Items() {
+	for _, it := range val.Items() {
 		k := content.LoreKey{Text: it.Field("text").Text(), Regex: it.Field("regex").Raw() == "true", Flags: it.Field("flags").Text()}
-		lose := func(verdict twin.Verdict, why string) {
-			losses = append(losses, twin.Loss{Path: fmt.Sprintf("/%d", i), Value: twin.Clip(canon.NewText(k.Text)), Verdict: verdict, Reason: why})
+		if k.Regex && val.Len() == 1 && patterns && k.Text != "" {
+			text, pattern = k.Spelled(), true
+			break
 		}
-		if it.Field("probability") != nil {
-			lose(twin.Approximated, "a probability belongs to an entry there, not to a key")
-		}
-		switch {
-		case k.Regex && val.Len() == 1:
-			if content.ReadKey(k.Spelled()) != k {
-				lose(twin.Approximated, "a pattern has the flags "+content.KeyFlags+" alone, and is not empty")
-			}
-			return k.Spelled(), true, losses
-		case k.Regex:
-			lose(twin.Dropped, "Risu takes one pattern, or words")
-		case strings.Contains(k.Text, ",") || strings.TrimSpace(k.Text) != k.Text || k.Text == "":
-			lose(twin.Approximated, "words stand between commas there, without space around them")
-			words = append(words, k.Text)
-		default:
+		if !k.Regex && k.Text != "" {
 			words = append(words, k.Text)
 		}
 	}
-	return strings.Join(words, ", "), false, losses
+	if !pattern {
+		text = strings.Join(words, ", ")
+	}
+	if back := readWords(text, pattern); val != nil && !canon.Equal(back, val) {
+		losses = []twin.Loss{{
+			Value: twin.Clip(val), Verdict: twin.Approximated,
+			Reason: "Risu takes one pattern, or words with commas between them; a key has no probability there. They become " + strconv.Quote(twin.Clip(canon.NewText(text))),
+		}}
+	}
+	return text, pattern, losses
 }
 
 var rowKeys = twin.Over{
@@ -151,7 +148,7 @@ var rowKeys = twin.Over{
 		return readWords(text.Text(), doc.Field("useRegex").Raw() == "true"), problem
 	},
 	Write: func(doc, val *canon.Node) []twin.Loss {
-		text, pattern, losses := writeWords(val)
+		text, pattern, losses := writeWords(val, true)
 		set(doc, "/key", canon.NewText(text))
 		if (doc.Field("useRegex").Raw() == "true") != pattern {
 			set(doc, "/useRegex", canon.NewBool(pattern))
@@ -166,18 +163,9 @@ var rowSecond = twin.Over{
 		return readWords(text.Text(), false), problem
 	},
 	Write: func(doc, val *canon.Node) []twin.Loss {
-		var words []*canon.Node
-		var losses []twin.Loss
-		for i, it := range val.Items() {
-			if it.Field("regex").Raw() == "true" {
-				losses = append(losses, twin.Loss{Path: fmt.Sprintf("/%d", i), Value: twin.Clip(it.Field("text")), Verdict: twin.Dropped, Reason: "second keys are words in Risu"})
-				continue
-			}
-			words = append(words, it)
-		}
-		text, _, more := writeWords(canon.NewArray(words...))
+		text, _, losses := writeWords(val, false)
 		set(doc, "/secondkey", canon.NewText(text))
-		return append(losses, more...)
+		return losses
 	},
 }
 
@@ -336,6 +324,9 @@ func (s *sheet) rows(was []row) (list []*canon.Node, losses []content.Loss) {
 			l.Path = fmt.Sprintf("/entries/%d%s", i, l.Path)
 			losses = append(losses, l)
 		}
+		if at := e.Field("folder"); at != nil && keys[at.Text()] == "" {
+			losses = append(losses, content.Loss{Path: fmt.Sprintf("/entries/%d/folder", i), Value: twin.Clip(at), Verdict: twin.Dropped, Reason: "the folder is not there"})
+		}
 		if key := keys[e.Field("folder").Text()]; key == "" && raw.Field("folder") != nil && raws["f"+folderID(raw.Field("folder").Text())] != nil {
 			drop(raw, "/folder")
 		} else if key != "" && raw.Field("folder").Text() != key {
@@ -375,31 +366,27 @@ func (r row) name() string {
 // arranged is folders and entries in the order of the file where both still have theirs,
 // what is new behind; else folders first.
 func arranged(was []row, folders, entries []string) []string {
-	wanted, place := map[string]bool{}, map[string]int{}
+	wanted, place := map[string]bool{}, map[string]bool{}
 	for _, name := range slices.Concat(folders, entries) {
 		wanted[name] = true
 	}
 	var order []string
 	for _, r := range was {
 		if name := r.name(); r.val != nil && wanted[name] {
-			place[name] = len(order)
+			place[name] = true
 			order = append(order, name)
-		}
-	}
-	for _, list := range [][]string{folders, entries} {
-		last := -1
-		for _, name := range list {
-			if at, ok := place[name]; ok && at < last {
-				return slices.Concat(folders, entries)
-			} else if ok {
-				last = at
-			}
 		}
 	}
 	for _, name := range slices.Concat(folders, entries) {
-		if _, ok := place[name]; !ok {
+		if !place[name] {
 			order = append(order, name)
 		}
+	}
+	only := func(kind byte) []string {
+		return slices.DeleteFunc(slices.Clone(order), func(name string) bool { return name[0] != kind })
+	}
+	if !slices.Equal(only('f'), folders) || !slices.Equal(only('e'), entries) {
+		return slices.Concat(folders, entries)
 	}
 	return order
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/soundstage-dev/soundstage/harness/canon"
 	"github.com/soundstage-dev/soundstage/harness/fault"
 	"github.com/soundstage-dev/soundstage/runtime/studio/content"
+	"github.com/soundstage-dev/soundstage/runtime/studio/content/twin"
 )
 
 // maxPacked bounds a packed preset, unpacked, in bytes.
@@ -115,5 +116,28 @@ func writePacked(w content.Writing) (content.Written, error) {
 	losses := layPreset(&s)
 	stripped := strip(s.doc)
 	data, err := pack(s.doc)
-	return content.Written{Data: data, Losses: losses, Stripped: stripped}, err
+	if err != nil {
+		return content.Written{}, err
+	}
+	more, err := respelled(s.doc, data)
+	return content.Written{Data: data, Losses: append(losses, more...), Stripped: stripped}, err
+}
+
+// respelled says which numbers are spelled in another way when they come back: 1e3 is
+// 1000 in MessagePack.
+func respelled(doc *canon.Node, data []byte) (losses []content.Loss, err error) {
+	again, err := unpack(data)
+	if err != nil {
+		return nil, err
+	}
+	was, _ := twin.Read(doc, presetFields)
+	now, _ := twin.Read(again, presetFields)
+	for name, v := range was.Field("samplers").Members() {
+		if to := now.At(canon.JoinPointer("samplers", name)); !canon.Equal(v, to) {
+			losses = append(losses, content.Loss{
+				Path: canon.JoinPointer("samplers", name), Value: twin.Clip(v), Verdict: twin.Approximated, Reason: "a packed number is spelled " + to.Raw(),
+			})
+		}
+	}
+	return losses, nil
 }

@@ -30,23 +30,27 @@ func isPreset(doc *canon.Node) bool {
 // hundred is a number that Risu keeps times a hundred.
 var hundred = twin.Codec{
 	Read: func(n *canon.Node) (*canon.Node, string) {
-		num, problem := twin.ReadNumber(n)
+		num, problem := twin.Sampler.Read(n)
 		f, err := strconv.ParseFloat(num.Raw(), 64)
-		if num == nil || err != nil {
-			return nil, problem
+		if num.Kind() == canon.Null || err != nil {
+			return num, problem
 		}
 		return decimal(f / 100), problem
 	},
-	Write: func(val, old *canon.Node) *canon.Node {
+	Write: func(val, _ *canon.Node) *canon.Node {
 		f, err := strconv.ParseFloat(val.Raw(), 64)
 		if err != nil {
-			return old // null is the provider's default, which Lossy says
+			return val // null, the provider's default
 		}
 		return decimal(f * 100)
 	},
 	Lossy: func(val *canon.Node) string {
-		if val.Kind() == canon.Null {
-			return "Risu has no value for the provider's default"
+		f, err := strconv.ParseFloat(val.Raw(), 64)
+		if err != nil {
+			return ""
+		}
+		if g, _ := strconv.ParseFloat(decimal(f*100).Raw(), 64); decimal(g/100).Raw() != val.Raw() {
+			return "Risu keeps it times a hundred; it becomes " + decimal(g/100).Raw()
 		}
 		return ""
 	},
@@ -68,13 +72,13 @@ var presetFields = slices.Concat([]twin.Field{
 	{Path: "/samplers/temperature", Ptr: "/temperature", Codec: hundred},
 	{Path: "/samplers/frequencyPenalty", Ptr: "/frequencyPenalty", Codec: hundred},
 	{Path: "/samplers/presencePenalty", Ptr: "/PresensePenalty", Codec: hundred},
-	{Path: "/samplers/maxContext", Ptr: "/maxContext", Codec: twin.Number},
-	{Path: "/samplers/maxTokens", Ptr: "/maxResponse", Codec: twin.Number},
-	{Path: "/samplers/topP", Ptr: "/top_p", Codec: twin.Number},
-	{Path: "/samplers/topK", Ptr: "/top_k", Codec: twin.Number},
-	{Path: "/samplers/topA", Ptr: "/top_a", Codec: twin.Number},
-	{Path: "/samplers/minP", Ptr: "/min_p", Codec: twin.Number},
-	{Path: "/samplers/repetitionPenalty", Ptr: "/repetition_penalty", Codec: twin.Number},
+	{Path: "/samplers/maxContext", Ptr: "/maxContext", Codec: twin.Sampler},
+	{Path: "/samplers/maxTokens", Ptr: "/maxResponse", Codec: twin.Sampler},
+	{Path: "/samplers/topP", Ptr: "/top_p", Codec: twin.Sampler},
+	{Path: "/samplers/topK", Ptr: "/top_k", Codec: twin.Sampler},
+	{Path: "/samplers/topA", Ptr: "/top_a", Codec: twin.Sampler},
+	{Path: "/samplers/minP", Ptr: "/min_p", Codec: twin.Sampler},
+	{Path: "/samplers/repetitionPenalty", Ptr: "/repetition_penalty", Codec: twin.Sampler},
 	{Path: "/prompts/prefill", Ptr: "/promptSettings/assistantPrefill", Codec: twin.Text},
 	{Path: "/blocks", Over: &blocks},
 }, lostAll("/description", "/author", "/groups", "/choices", "/behavior", "/templates", "/stops", "/regexes",
@@ -210,26 +214,31 @@ var blocks = twin.Over{
 		}
 		old := doc.Field("promptTemplate")
 		if old.Kind() != canon.Array {
-			if writeOld(doc, val) {
-				return nil
+			if losses, ok := writeOld(doc, val); ok {
+				return losses
 			}
 			old = nil
 		}
 		put, losses := template.Lay(val, old)
 		set(doc, "/promptTemplate", put)
-		return losses
+		back, _ := template.Read(put)
+		return append(losses, renamed("", val, back)...)
 	},
 }
 
 // writeOld keeps the three texts, while they hold the blocks.
-func writeOld(doc, val *canon.Node) bool {
+func writeOld(doc, val *canon.Node) (losses []twin.Loss, ok bool) {
 	next := 0
-	for _, b := range val.Items() {
+	for n, b := range val.Items() {
 		i := slices.Index(oldTexts, b.Field("id").Text())
-		if i < next || b.Len() != 3 || b.Field("content") == nil || b.Field("enabled").Raw() != "true" {
-			return false
+		if i < next || b.Len() != 3 || b.Field("content") == nil {
+			return nil, false
 		}
 		next = i + 1
+		for _, l := range blockOn.Write(nil, b.Field("enabled")) {
+			l.Path = fmt.Sprintf("/%d/enabled", n)
+			losses = append(losses, l)
+		}
 	}
 	for _, key := range oldTexts {
 		text := ""
@@ -242,7 +251,7 @@ func writeOld(doc, val *canon.Node) bool {
 			set(doc, "/"+key, canon.NewText(text))
 		}
 	}
-	return true
+	return losses, true
 }
 
 func readPreset(f content.File) (content.Reading, error) {

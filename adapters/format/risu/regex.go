@@ -95,6 +95,9 @@ func setFlags(doc *canon.Node, letters string, words []string) {
 var flags = twin.Over{
 	Read: func(doc *canon.Node) (*canon.Node, string) {
 		letters, _ := flagsOf(doc)
+		if letters == "u" {
+			return nil, "" // what Risu makes of none
+		}
 		return canon.NewText(letters), ""
 	},
 	Write: func(doc, val *canon.Node) []twin.Loss {
@@ -104,8 +107,8 @@ var flags = twin.Over{
 			letters = "u"
 		}
 		setFlags(doc, letters, words)
-		if back, _ := flagsOf(doc); back != val.Text() {
-			return []twin.Loss{{Value: val.Text(), Verdict: twin.Approximated, Reason: fmt.Sprintf("Risu takes the flags dgimsuvy, and at least one; it becomes %q", back)}}
+		if back, _ := flagsOf(doc); val != nil && (back != val.Text() || back == "u") {
+			return []twin.Loss{{Value: val.Text(), Verdict: twin.Approximated, Reason: fmt.Sprintf("Risu takes the flags dgimsuvy, and u alone is none; it becomes %q", back)}}
 		}
 		return nil
 	},
@@ -238,7 +241,7 @@ var where = twin.Over{
 			}
 			return val, ""
 		}
-		return nil, fmt.Sprintf("is a script of the kind %q, which is not known; it stays in the original file and is not used", name)
+		return canon.NewObject(), fmt.Sprintf("is a script of the kind %q, which is not known; it stays in the original file and is not used", name)
 	},
 	Write: func(doc, val *canon.Node) []twin.Loss {
 		places, phases := listOf(val.Field("placement")), listOf(val.Field("phases"))
@@ -257,10 +260,17 @@ var where = twin.Over{
 		if to.phases != nil {
 			set(want, "/phases", texts(to.phases))
 		}
-		if canon.Equal(want, val) {
-			return nil
+		why := "a script of Risu has one kind; it becomes " + to.name
+		if len(places) == 0 || len(phases) == 0 && to.phases != nil {
+			return []twin.Loss{{Value: strings.Join(append(places, phases...), ", "), Verdict: twin.Approximated, Reason: why}}
 		}
-		return []twin.Loss{{Path: "/placement", Value: strings.Join(append(places, phases...), ", "), Verdict: twin.Approximated, Reason: "a script of Risu has one kind; it becomes " + to.name}}
+		var losses []twin.Loss
+		for _, key := range []string{"placement", "phases"} {
+			if now := val.Field(key); now != nil && !canon.Equal(now, want.Field(key)) {
+				losses = append(losses, twin.Loss{Path: "/" + key, Value: twin.Clip(now), Verdict: twin.Approximated, Reason: why})
+			}
+		}
+		return losses
 	},
 }
 
@@ -275,9 +285,7 @@ func fold(rules *canon.Node) *canon.Node {
 				drop(r, "/"+key)
 			}
 		}
-		if w.Len() > 0 {
-			set(r, "/where", w)
-		}
+		set(r, "/where", w)
 	}
 	return out
 }
@@ -306,6 +314,17 @@ func readRegex(f content.File) (content.Reading, error) {
 	return r, nil
 }
 
+// renamed says which ids are others when the file is read again: it has none.
+func renamed(path string, now, back *canon.Node) (losses []content.Loss) {
+	for i, it := range now.Items() {
+		id, to := it.Field("id"), back.At(fmt.Sprintf("/%d/id", i))
+		if to != nil && !canon.Equal(id, to) {
+			losses = append(losses, content.Loss{Path: fmt.Sprintf("%s/%d/id", path, i), Value: twin.Clip(id), Verdict: twin.Renamed, Reason: "a file of Risu has no ids for them; read again it is " + to.Text()})
+		}
+	}
+	return losses
+}
+
 func writeRegex(w content.Writing) (content.Written, error) {
 	s, err := sheetOf(w, `{"type":"regex","data":[]}`, "")
 	if err != nil {
@@ -325,5 +344,7 @@ func writeRegex(w content.Writing) (content.Written, error) {
 		losses = append(losses, l)
 	}
 	set(s.doc, "/data", put)
+	back, _ := scripts.Read(put)
+	losses = append(losses, renamed("/rules", now, back)...)
 	return s.written(losses), nil
 }

@@ -120,7 +120,7 @@ func (d decoratedText) writePlace(doc, val *canon.Node) (losses []twin.Loss) {
 	case "depth":
 		if depth == nil {
 			depth = canon.NewInt(4)
-			losses = append(losses, twin.Loss{Path: "/position", Value: to, Verdict: twin.Approximated, Reason: "a depth has to be said; 4 is written"})
+			losses = append(losses, twin.Loss{Value: to, Verdict: twin.Approximated, Reason: "a depth has to be said; 4 is written"})
 		}
 		lines = "@@depth " + depth.Raw() + "\n"
 	case "before", "after":

@@ -19,7 +19,13 @@ var Keys = twin.Codec{
 	Empty: "[]",
 }
 
-var writeKeys = twin.WriteList(readKey, func(val *canon.Node) *canon.Node { return canon.NewText(keyOf(val).Spelled()) })
+var writeKeys = twin.WriteList(readKey, func(val *canon.Node) *canon.Node {
+	k := keyOf(val)
+	if k.Text == "" {
+		return canon.NewText("") // which is no key
+	}
+	return canon.NewText(k.Spelled())
+})
 
 func readKey(n *canon.Node) (*canon.Node, string) {
 	text, problem := twin.ReadText(n)
@@ -55,7 +61,7 @@ func keyLosses(val *canon.Node) []twin.Loss {
 	var losses []twin.Loss
 	for i, it := range val.Items() {
 		at := "/" + strconv.Itoa(i)
-		if p := it.Field("probability"); p != nil {
+		if p := it.Field("probability"); p != nil && keyOf(it).Text != "" {
 			losses = append(losses, twin.Loss{Path: at + "/probability", Value: twin.Clip(p), Verdict: twin.Dropped, Reason: "a probability belongs to an entry there, not to a key"})
 		}
 		k := keyOf(it)
