@@ -122,7 +122,7 @@ func (s *Server) finish(ctx context.Context, t tool.Tool, c call, res tool.Resul
 	}
 	event := trace.ToolFinished{
 		Call: c.id, Tool: c.tool, OK: err == nil, Text: res.Text, Images: res.Blocks,
-		Handle: res.Handle, Review: res.Review, Reveal: res.Reveal, NotRun: notRun,
+		Handle: res.Handle, Review: res.Review, Reviews: res.Reviews, Show: res.Show, Reveal: res.Reveal, NotRun: notRun,
 	}
 	if err != nil {
 		event = trace.ToolFinished{Call: c.id, Tool: c.tool, Code: string(fault.CodeOf(err)), Text: textOf(out), NotRun: notRun}

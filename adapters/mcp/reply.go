@@ -20,6 +20,9 @@ func success(t tool.Tool, res tool.Result, links bool) *sdk.CallToolResult {
 	if links && res.Handle != "" {
 		out.Content = append(out.Content, link(res.Handle))
 	}
+	if res.Show != nil { // for the client's screen; a model gets the text and the structured part
+		out.Meta = sdk.Meta{"soundstage/show": res.Show}
+	}
 	switch {
 	case res.Structured != nil:
 		out.StructuredContent = json.RawMessage(res.Structured)

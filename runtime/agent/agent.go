@@ -60,6 +60,8 @@ type Output interface {
 	Withdraw()
 	// Text is what the person is told at the end of the turn.
 	Text(text string)
+	// Show puts something on the person's screen that a tool asked for.
+	Show(s tool.Show)
 }
 
 // A Label is one line of what goes on.
@@ -182,6 +184,7 @@ type silence struct{}
 func (silence) Label(Label)    {}
 func (silence) Partial(string) {}
 func (silence) Withdraw()      {}
+func (silence) Show(tool.Show) {}
 func (silence) Text(string)    {}
 
 // An Input is what begins a turn.

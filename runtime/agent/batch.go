@@ -288,7 +288,7 @@ func (r *run) ended(ctx context.Context, p *pending) error {
 	}
 	fin := trace.ToolFinished{
 		Call: p.call.ID, Tool: p.name(), OK: p.err == nil, Text: p.told, Images: p.res.Blocks, Handle: p.res.Handle,
-		Review: p.res.Review, Reveal: p.res.Reveal, NotRun: p.err != nil && !p.ran,
+		Review: p.res.Review, Reviews: p.res.Reviews, Show: p.res.Show, Reveal: p.res.Reveal, NotRun: p.err != nil && !p.ran,
 	}
 	if p.err != nil {
 		fin.Code = string(fault.CodeOf(p.err))
@@ -298,6 +298,12 @@ func (r *run) ended(ctx context.Context, p *pending) error {
 	}
 	if p.err != nil {
 		return nil
+	}
+	for _, v := range p.res.Reviews {
+		r.opened(v)
+	}
+	if p.res.Show != nil {
+		r.o.Output.Show(*p.res.Show)
 	}
 	if p.res.Review != nil {
 		r.opened(*p.res.Review)

@@ -151,6 +151,7 @@ type watcher struct {
 
 func (w *watcher) Label(l agent.Label)  { w.labels = append(w.labels, string(l.Phase)) }
 func (w *watcher) Partial(delta string) { w.partial += delta }
+func (w *watcher) Show(tool.Show)       {}
 func (w *watcher) Withdraw()            { w.partial = "" }
 func (w *watcher) Text(text string)     { w.texts = append(w.texts, text) }
 

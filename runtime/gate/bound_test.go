@@ -187,3 +187,21 @@ func TestALockIsAlsoBetweenProcesses(t *testing.T) {
 		}
 	}
 }
+
+// A tool that says it only reads and touched a draft is refused, whatever it answers.
+func TestReadThatChanges(t *testing.T) {
+	for name, say := range map[string]tool.Reply[struct{}]{
+		"composed": {Text: "done", Review: &draft.Review{Draft: "d-1"}}, "closed": {Text: "done", Receipt: &draft.Receipt{Draft: "d-1"}},
+	} {
+		s := newStage(t, trust.Guarded)
+		s.say = say
+		res, err := s.gate.Run(t.Context(), s.gate.Decide(t.Context(), request("a.say", `{}`)))
+		if fault.CodeOf(err) != gate.CodeReadChanged || res.Text != "" {
+			t.Errorf("%s: %q, %v", name, res.Text, err)
+		}
+		res, err = s.gate.Run(t.Context(), s.gate.Decide(t.Context(), request("b.draft", `{}`)))
+		if err != nil || res.Text != "done" {
+			t.Errorf("%s: a draft is refused: %q, %v", name, res.Text, err)
+		}
+	}
+}

@@ -94,11 +94,12 @@ type Answer struct {
 
 // The codes of this package.
 const (
-	CodeUnknownTool fault.Code = "UNKNOWN_TOOL"     // no such tool in this registry
-	CodeNoRow       fault.Code = "TRUST_NO_ROW"     // registered, but not classified
-	CodeDenied      fault.Code = "GATE_DENIED"      // a person or client said no
-	CodeNobody      fault.Code = "GATE_NOBODY"      // asked, and nobody was there
-	CodeTimeout     fault.Code = "GATE_TIMEOUT"     // asked, and nobody answered in time
-	CodeUsed        fault.Code = "GATE_ANSWER_USED" // the question was answered before
-	CodeMismatch    fault.Code = "GATE_MISMATCH"    // the question is about another call
+	CodeUnknownTool fault.Code = "UNKNOWN_TOOL"      // no such tool in this registry
+	CodeNoRow       fault.Code = "TRUST_NO_ROW"      // registered, but not classified
+	CodeDenied      fault.Code = "GATE_DENIED"       // a person or client said no
+	CodeNobody      fault.Code = "GATE_NOBODY"       // asked, and nobody was there
+	CodeTimeout     fault.Code = "GATE_TIMEOUT"      // asked, and nobody answered in time
+	CodeUsed        fault.Code = "GATE_ANSWER_USED"  // the question was answered before
+	CodeReadChanged fault.Code = "GATE_READ_CHANGED" // a tool that says it reads, and composed or closed a draft
+	CodeMismatch    fault.Code = "GATE_MISMATCH"     // the question is about another call
 )

@@ -151,6 +151,10 @@ func (g *Gate) run(ctx context.Context, t tool.Tool, req Request, checked string
 	if err != nil {
 		return tool.Result{}, coded(err, t.ID)
 	}
+	if t.Effect == tool.Read && (res.Review != nil || res.Receipt != nil) {
+		return tool.Result{}, fault.New(CodeReadChanged, t.ID, "%q says that it only reads, and it touched a draft", t.ID).
+			WithHint("list the drafts with change.query, and report this as a bug")
+	}
 	return g.bound(ctx, t, req.Session, res)
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/soundstage-dev/soundstage/runtime/draft"
 	"github.com/soundstage-dev/soundstage/runtime/gate"
 	"github.com/soundstage-dev/soundstage/runtime/model"
+	"github.com/soundstage-dev/soundstage/runtime/tool"
 	"github.com/soundstage-dev/soundstage/runtime/trace"
 )
 
@@ -85,6 +86,22 @@ func Handles(events []trace.Event) ([]string, error) {
 		}
 	}
 	return handles, nil
+}
+
+// Shown is the last thing of a kind that a session put on the person's screen; the zero
+// Show where there is none.
+func Shown(events []trace.Event, kind string) (tool.Show, error) {
+	payloads, err := decodeAll(events)
+	if err != nil {
+		return tool.Show{}, err
+	}
+	var last tool.Show
+	for _, p := range payloads {
+		if f, ok := p.(trace.ToolFinished); ok && f.Show != nil && f.Show.Kind == kind {
+			last = *f.Show
+		}
+	}
+	return last, nil
 }
 
 // decodeAll gives every payload that this program knows.

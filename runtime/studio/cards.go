@@ -8,7 +8,6 @@ import (
 	"github.com/soundstage-dev/soundstage/harness/fault"
 	"github.com/soundstage-dev/soundstage/runtime/gate"
 	"github.com/soundstage-dev/soundstage/runtime/plain"
-	"github.com/soundstage-dev/soundstage/runtime/store"
 	"github.com/soundstage-dev/soundstage/runtime/tool"
 )
 
@@ -56,9 +55,13 @@ func (c *Cards) delete(ctx context.Context, input []byte) (gate.Card, error) {
 	if err := json.Unmarshal(input, &in); err != nil {
 		return gate.Card{}, fault.Wrap(err, fault.Invalid, "studio.delete", "input does not fit")
 	}
-	p, err := c.d.stored(ctx, "studio.delete", store.Ref{Kind: in.Kind, ID: in.ID}, 0)
+	p, by, err := c.d.doomed(ctx, in)
 	if err != nil {
 		return gate.Card{}, err
 	}
-	return gate.Card{Title: fmt.Sprintf("Delete %s (%q, revision %d)? Its history stays, and a person can restore it.", p.Ref, plain.Clip(p.Title, 80), p.Revision)}, nil
+	still := ""
+	if len(by) > 0 {
+		still = " Still named by " + named(by) + ", which would lead nowhere."
+	}
+	return gate.Card{Title: fmt.Sprintf("Delete %s (%q, revision %d)?%s Its history stays, and a person can restore it.", p.Ref, plain.Clip(p.Title, 80), p.Revision, still)}, nil
 }

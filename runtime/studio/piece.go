@@ -26,7 +26,9 @@ type DeleteOut struct {
 	Title    string `json:"title"`
 	Revision int64  `json:"revision"` // the last one it had
 	Deleted  bool   `json:"deleted"`
-	Note     string `json:"note,omitempty"`
+	// NamedBy are the pieces whose bodies still name it.
+	NamedBy []string `json:"named_by,omitempty"`
+	Note    string   `json:"note,omitempty"`
 }
 
 func deleteTool(d Deps) tool.Tool {
@@ -34,29 +36,51 @@ func deleteTool(d Deps) tool.Tool {
 		ID: "studio.delete", Title: "Delete a piece", Effect: tool.Apply, Exposure: tool.Direct, Concurrency: "piece:{kind}/{id}",
 		Summary: "Delete one piece from the studio.",
 		Description: "It is removed at once, without a draft; a person can restore it from its history. " +
-			"References are not checked: pieces that name this one are left as they are.",
+			"Pieces that still name it by its id are told of and left as they are; names in running text are not looked for.",
 	}, func(ctx context.Context, call tool.Call, in DeleteIn) (tool.Reply[DeleteOut], error) {
 		const op = "studio.delete"
 		none := tool.Reply[DeleteOut]{}
-		ref := store.Ref{Kind: in.Kind, ID: in.ID}
-		p, err := d.stored(ctx, op, ref, 0)
+		p, by, err := d.doomed(ctx, in)
 		if err != nil {
 			return none, err
 		}
-		if in.Revision != 0 && in.Revision != p.Revision {
-			return none, fault.New(fault.Stale, op, "%s is at revision %d, not %d; nothing was deleted", ref, p.Revision, in.Revision).
-				WithHint("read the piece again before deleting it")
-		}
 		stamp := store.Stamp{At: d.Clock.Now(), Session: call.Session, Seq: call.Seq, Cause: op}
-		if err := d.Store.Delete(ctx, ref, p.Revision, stamp); err != nil {
-			return none, err
+		if err := d.Store.Delete(ctx, p.Ref, p.Revision, stamp); err != nil {
+			return none, gone(err, p.Ref)
 		}
 		out := DeleteOut{Kind: p.Kind, ID: p.ID, Title: p.Title, Revision: p.Revision, Deleted: true}
-		if d.Kinds.referenced(p.Kind) {
-			out.Note = "references from other pieces were not checked"
+		for _, ref := range by {
+			out.NamedBy = append(out.NamedBy, ref.String())
+		}
+		if len(by) > 0 {
+			out.Note = "these pieces still name it, and lead nowhere now: " + named(by)
 		}
 		return tool.Reply[DeleteOut]{Out: out}, nil
 	})
+}
+
+// doomed is the piece that is to be deleted, and those that name it.
+func (d Deps) doomed(ctx context.Context, in DeleteIn) (store.Piece, []store.Ref, error) {
+	ref := store.Ref{Kind: in.Kind, ID: in.ID}
+	p, err := d.stored(ctx, "studio.delete", ref, 0)
+	if err != nil {
+		return p, nil, gone(err, ref)
+	}
+	if in.Revision != 0 && in.Revision != p.Revision {
+		return p, nil, fault.New(fault.Stale, "studio.delete", "%s is at revision %d, not %d; nothing was deleted", ref, p.Revision, in.Revision).
+			WithHint("read the piece again before deleting it")
+	}
+	by, err := d.referrers(ctx, ref)
+	return p, by, err
+}
+
+// gone makes a miss stale: whoever deletes has seen the piece somewhere.
+func gone(err error, ref store.Ref) error {
+	if fault.CodeOf(err) != fault.NotFound {
+		return err
+	}
+	return fault.New(fault.Stale, "studio.delete", "there is no %s, now; nothing was deleted", ref).
+		WithHint("call studio.list or studio.search to see what there is")
 }
 
 // DuplicateIn names the piece to copy.

@@ -13,6 +13,7 @@ import (
 	"github.com/soundstage-dev/soundstage/harness/clock"
 	"github.com/soundstage-dev/soundstage/harness/fault"
 	"github.com/soundstage-dev/soundstage/runtime/draft"
+	"github.com/soundstage-dev/soundstage/runtime/drawer"
 	"github.com/soundstage-dev/soundstage/runtime/result"
 	"github.com/soundstage-dev/soundstage/runtime/store"
 	"github.com/soundstage-dev/soundstage/runtime/tool"
@@ -24,6 +25,8 @@ type Kind interface {
 	Name() string
 	// Title parses a body again and gives what lists show, or says what is wrong.
 	Title(body []byte) (string, error)
+	// Links are the pieces that a body names; none where it is not one of this kind.
+	Links(body []byte) []store.Ref
 	// Referenced says whether other pieces can name one of this kind, so that a
 	// deletion may leave them with a dead end.
 	Referenced() bool
@@ -85,15 +88,24 @@ type Deps struct {
 	Results *result.Sessions
 	Clock   clock.Clock
 	Kinds   *Kinds
+	// What is kept beside the pieces, and what is shown, shared and brought in.
+	Drawers  drawer.Rows
+	Blocks   Blocks
+	Gallery  Gallery
+	Rail     *Rail
+	Folders  Folders
+	Importer Importer
 }
 
 // Tools are the tools that every studio shares.
 func Tools(d Deps) []tool.Tool {
-	if d.Store == nil || d.Drafts == nil || d.Results == nil || d.Clock == nil || d.Kinds == nil {
+	if d.Store == nil || d.Drafts == nil || d.Results == nil || d.Clock == nil || d.Kinds == nil ||
+		d.Drawers == nil || d.Blocks == nil || d.Gallery == nil || d.Rail == nil || d.Folders == nil || d.Importer == nil {
 		panic("studio: a door is missing")
 	}
 	return []tool.Tool{
 		listTool(d), searchTool(d), readTool(d), deleteTool(d), duplicateTool(d),
+		collectionsTool(d), graveyardTool(d), buryTool(d), choiceTool(), artTool(d), railTool(d), folderTool(d), importTool(d),
 		historyTool(d), restoreTool(d), forkTool(d), mergeTool(d),
 		queryTool(d), applyTool(d), discardTool(d), resultTool(d),
 	}

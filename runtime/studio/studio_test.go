@@ -12,6 +12,7 @@ import (
 	"github.com/soundstage-dev/soundstage/harness/clock"
 	"github.com/soundstage-dev/soundstage/harness/fault"
 	"github.com/soundstage-dev/soundstage/runtime/draft"
+	"github.com/soundstage-dev/soundstage/runtime/drawer"
 	"github.com/soundstage-dev/soundstage/runtime/result"
 	"github.com/soundstage-dev/soundstage/runtime/store"
 	"github.com/soundstage-dev/soundstage/runtime/store/memory"
@@ -25,6 +26,15 @@ type notes struct{}
 
 func (notes) Name() string     { return "note" }
 func (notes) Referenced() bool { return true }
+func (notes) Links(body []byte) (refs []store.Ref) {
+	var n struct{ Links []string }
+	_ = json.Unmarshal(body, &n)
+	for _, id := range n.Links {
+		refs = append(refs, store.Ref{Kind: "note", ID: id})
+	}
+	return refs
+}
+
 func (notes) Title(body []byte) (string, error) {
 	var n struct{ Title string }
 	if err := json.Unmarshal(body, &n); err != nil || n.Title == "" {
@@ -34,20 +44,29 @@ func (notes) Title(body []byte) (string, error) {
 }
 
 type bench struct {
-	t       *testing.T
-	reg     *tool.Registry
-	store   store.Store
-	drafts  *draft.Service
-	results *result.Sessions
+	t        *testing.T
+	reg      *tool.Registry
+	store    store.Store
+	drafts   *draft.Service
+	results  *result.Sessions
+	folders  *folders
+	incoming studio.Incoming
+	drawers  drawer.Rows
+	deps     studio.Deps
 }
 
 func newBench(t *testing.T) *bench {
 	st, clk := memory.New(), clock.NewFixed(time.Unix(1_700_000_000, 0))
-	kinds := studio.NewKinds(notes{})
+	kinds := studio.NewKinds(notes{}, presets{})
 	drafts := draft.New(st, st, clk, kinds)
 	results := result.NewSessions()
-	return &bench{t: t, store: st, drafts: drafts, results: results, reg: tool.NewRegistry(
-		studio.Tools(studio.Deps{Store: st, Drafts: drafts, Results: results, Clock: clk, Kinds: kinds})...)}
+	b := &bench{t: t, store: st, drafts: drafts, results: results, folders: &folders{}, drawers: st}
+	b.deps = studio.Deps{
+		Store: st, Drafts: drafts, Results: results, Clock: clk, Kinds: kinds,
+		Drawers: st, Blocks: blocks{}, Gallery: gallery{}, Rail: studio.NewRail(), Folders: b.folders, Importer: b,
+	}
+	b.reg = tool.NewRegistry(studio.Tools(b.deps)...)
+	return b
 }
 
 // call runs a tool for a session and gives the structured part.
@@ -197,13 +216,13 @@ func TestReadParts(t *testing.T) {
 func TestDelete(t *testing.T) {
 	b := newBench(t)
 	p := b.note("a", "A", "x")
-	b.refused("studio.delete", `{"kind":"note","id":"b"}`, fault.NotFound)
+	b.refused("studio.delete", `{"kind":"note","id":"b"}`, fault.Stale)
 	b.refused("studio.delete", `{"kind":"note","id":"a","revision":9}`, fault.Stale)
 	if h, _ := b.store.History(t.Context(), p.Ref); len(h) != 1 {
 		t.Fatalf("a miss wrote: %v", h)
 	}
 	out := b.must("studio.delete", `{"kind":"note","id":"a"}`)
-	if out["deleted"] != true || !strings.Contains(out["note"].(string), "not checked") {
+	if out["deleted"] != true || out["note"] != nil || out["named_by"] != nil {
 		t.Errorf("receipt %v", out)
 	}
 	h, err := b.store.History(t.Context(), p.Ref)

@@ -177,7 +177,7 @@ func runTyped[In, Out any](ctx context.Context, t Tool, c Call, input []byte, fn
 	if err != nil {
 		return Result{}, err
 	}
-	res := Result{Text: rep.Text, Blocks: rep.Blocks, Review: rep.Review, Receipt: rep.Receipt, Show: rep.Show, Reveal: rep.Reveal}
+	res := Result{Text: rep.Text, Blocks: rep.Blocks, Review: rep.Review, Reviews: rep.Reviews, Receipt: rep.Receipt, Show: rep.Show, Reveal: rep.Reveal}
 	raw, err := json.Marshal(rep.Out, wire())
 	if err != nil {
 		return Result{}, fault.Wrap(err, fault.Internal, t.ID, "encode the output")

@@ -108,6 +108,8 @@ type Reply[Out any] struct {
 	Text   string        // what a model reads; "" is the JSON of Out
 	Blocks []model.Blob  // images
 	Review *draft.Review // a draft was composed: its card
+	// Reviews are the cards of further drafts, composed before that of Review.
+	Reviews []draft.Review
 	// Receipt says how a draft ended: change.apply and change.discard set it.
 	Receipt *draft.Receipt
 	Show    *Show    // something for the person's screen
@@ -121,6 +123,7 @@ type Result struct {
 	Structured []byte         `json:"structured,omitempty"` // canonical JSON, an object
 	Blocks     []model.Blob   `json:"blocks,omitempty"`
 	Review     *draft.Review  `json:"review,omitempty"`
+	Reviews    []draft.Review `json:"reviews,omitempty"`
 	Receipt    *draft.Receipt `json:"receipt,omitempty"`
 	Show       *Show          `json:"show,omitempty"`
 	Reveal     []string       `json:"reveal,omitempty"`
@@ -129,9 +132,23 @@ type Result struct {
 
 // Show puts something on the person's screen. Its bytes never reach a model.
 type Show struct {
-	Kind   string `json:"kind"`   // "art", "choice"
-	Target string `json:"target"` // "character/ada"
-	Title  string `json:"title"`
+	Kind    string   `json:"kind"`              // "art", "choice", "rail"
+	Target  string   `json:"target,omitempty"`  // "character/ada"
+	Title   string   `json:"title"`             // of the piece, or the question of a choice
+	Options []Option `json:"options,omitempty"` // of a choice
+	// Of art: where the body names it, what kind of reference that is (data, url, asset,
+	// archive, original), and what it says it is. The screen gets the bytes itself.
+	Path   string `json:"path,omitempty"`
+	Source string `json:"source,omitempty"`
+	MIME   string `json:"mime,omitempty"`
+}
+
+// An Option is one line of a choice. Picking it fills the person's composer, and sends
+// nothing.
+type Option struct {
+	Label  string `json:"label"`
+	Fill   string `json:"fill"` // what the composer then holds
+	Detail string `json:"detail,omitempty"`
 }
 
 // A Handler runs a tool on JSON input that was checked against the schema.

@@ -36,7 +36,7 @@ func quick(p Payload, mask func([]byte) []byte) (data []byte, ok bool) {
 		}
 		w.text("tool", p.Tool)
 	case ToolFinished:
-		if p.Images != nil || p.Review != nil || p.Reveal != nil {
+		if p.Images != nil || p.Review != nil || p.Reviews != nil || p.Show != nil || p.Reveal != nil {
 			return nil, false
 		}
 		w.begin(len(p.Text))

@@ -13,6 +13,7 @@ import (
 	"github.com/soundstage-dev/soundstage/runtime/draft"
 	"github.com/soundstage-dev/soundstage/runtime/ledger"
 	"github.com/soundstage-dev/soundstage/runtime/model"
+	"github.com/soundstage-dev/soundstage/runtime/tool"
 )
 
 // Version is the schema that this package writes.
@@ -150,8 +151,11 @@ type (
 		Images []model.Blob  `json:"images,omitempty"`
 		Handle string        `json:"handle,omitempty"`
 		Review *draft.Review `json:"review,omitempty"`
-		Reveal []string      `json:"reveal,omitempty"`
-		NotRun bool          `json:"not_run,omitempty"` // cancelled or over budget
+		// Reviews are the cards of drafts composed before that of Review.
+		Reviews []draft.Review `json:"reviews,omitempty"`
+		Show    *tool.Show     `json:"show,omitempty"` // what was put on the person's screen
+		Reveal  []string       `json:"reveal,omitempty"`
+		NotRun  bool           `json:"not_run,omitempty"` // cancelled or over budget
 	}
 	// DraftSettled is a receipt.
 	DraftSettled struct {

@@ -21,6 +21,7 @@ import (
 	"github.com/soundstage-dev/soundstage/runtime/draft"
 	"github.com/soundstage-dev/soundstage/runtime/ledger"
 	"github.com/soundstage-dev/soundstage/runtime/model"
+	"github.com/soundstage-dev/soundstage/runtime/tool"
 	"github.com/soundstage-dev/soundstage/runtime/trace"
 )
 
@@ -84,7 +85,7 @@ func every() []trace.Payload {
 		trace.ToolCalled{Round: 1, Index: 2, Call: "c", Tool: "t", Input: "{"},
 		trace.GateAsked{Question: "q", Call: "c", Tool: "t", Class: "write", Title: "T", Review: review},
 		trace.GateAnswered{Question: "q", Choice: "no", By: "person", Note: "n"},
-		trace.ToolFinished{Call: "c", Tool: "t", OK: true, Code: "C", Text: "x", Images: []model.Blob{{Data: []byte{1}, MediaType: "m"}}, Handle: "h", Review: review, Reveal: []string{"r"}, NotRun: true},
+		trace.ToolFinished{Call: "c", Tool: "t", OK: true, Code: "C", Text: "x", Images: []model.Blob{{Data: []byte{1}, MediaType: "m"}}, Handle: "h", Review: review, Reviews: []draft.Review{*review}, Show: &tool.Show{Kind: "choice", Title: "T", Options: []tool.Option{{Label: "L", Fill: "F"}}}, Reveal: []string{"r"}, NotRun: true},
 		trace.DraftSettled{Receipt: draft.Receipt{Draft: "d", Outcome: draft.Applied, Revision: 3, Detail: "d"}},
 		trace.SeamMissed{Message: "m"},
 		trace.TurnClosed{Label: "l", Stop: "S", Guidance: "g", Text: "t", Notes: "n", Rounds: 1, Calls: 2, Cost: 1 << 60},

@@ -44,6 +44,7 @@ func Cell(c Class, m Mode) Verdict {
 // applying does not offer one.
 func Rows() []Row {
 	return []Row{
+		{ID: "ask.choice", Class: Read, ReadOnly: true},
 		{ID: "capability.call", Class: Read, ReadOnly: true}, // the gate classes the call that it carries
 		{ID: "capability.find", Class: Read, ReadOnly: true},
 		{ID: "change.apply", Class: Write, ReadOnly: false},
@@ -88,9 +89,16 @@ func Rows() []Row {
 		{ID: "quickreply.settings.update", Class: Draft, ReadOnly: false},
 		{ID: "regex.rules.manage", Class: Draft, ReadOnly: false},
 		{ID: "regex.settings.update", Class: Draft, ReadOnly: false},
+		{ID: "folder.import", Class: Draft, ReadOnly: false},
+		{ID: "folder.search", Class: Read, ReadOnly: true},
+		{ID: "rail.open", Class: Read, ReadOnly: true},
 		{ID: "result.query", Class: Read, ReadOnly: true},
+		{ID: "studio.art", Class: Read, ReadOnly: true},
 		{ID: "studio.character.create", Class: Draft, ReadOnly: false},
+		{ID: "studio.collections", Class: Read, ReadOnly: true},
 		{ID: "studio.delete", Class: Delete, ReadOnly: false},
+		{ID: "studio.graveyard", Class: Read, ReadOnly: true},
+		{ID: "studio.graveyard_bury", Class: Draft, ReadOnly: false},
 		{ID: "studio.history", Class: Read, ReadOnly: true},
 		{ID: "studio.htmldoc.create", Class: Draft, ReadOnly: false},
 		{ID: "studio.list", Class: Read, ReadOnly: true},

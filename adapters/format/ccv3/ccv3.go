@@ -1,5 +1,5 @@
 // Package ccv3 is the format of Character Cards, versions 1 to 3, in the files that
-// carry them.
+// carry them, and of their lorebooks.
 //
 // It is an adapter of the content studio: the codecs are runtime/studio/content/card and
 // content/carrier, the port is content.Format. It knows no other platform, reads no
@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/soundstage-dev/soundstage/harness/canon"
+	"github.com/soundstage-dev/soundstage/harness/fault"
 	"github.com/soundstage-dev/soundstage/runtime/studio/content"
 	"github.com/soundstage-dev/soundstage/runtime/studio/content/card"
 	"github.com/soundstage-dev/soundstage/runtime/studio/content/carrier"
@@ -26,18 +27,36 @@ type format struct {
 // Formats are the formats of this platform.
 func Formats() []content.Format {
 	return []content.Format{
-		format{"json-v1", carrier.JSON, card.V1}, format{"json-v2", carrier.JSON, card.V2}, format{"json-v3", carrier.JSON, card.V3},
-		format{"png-v1", carrier.PNG, card.V1}, format{"png-v2", carrier.PNG, card.V2}, format{"png-v3", carrier.PNG, card.V3},
+		format{"json-v1", carrier.JSON, card.V1},
+		format{"json-v2", carrier.JSON, card.V2},
+		format{"json-v3", carrier.JSON, card.V3},
+		format{"png-v1", carrier.PNG, card.V1},
+		format{"png-v2", carrier.PNG, card.V2},
+		format{"png-v3", carrier.PNG, card.V3},
+		format{"charx", carrier.Archive, card.V3},
+		format{"jpeg-charx", carrier.JPEG, card.V3},
+		bookFormat{nameBook, ""},
+		bookFormat{nameBook3, "/data"},
 	}
 }
 
 // About implements content.Format.
 func (f format) About() content.About {
-	return content.About{
+	a := content.About{
 		Name: f.name, Platform: "Character Card " + strings.ToUpper(f.version.String()), Ext: "." + string(f.kind), Verbatim: true,
-		Kinds: []string{content.KindCharacter}, Writes: []string{content.KindCharacter},
+		Kinds: []string{content.KindCharacter, content.KindLorebook}, Writes: []string{content.KindCharacter},
 	}
+	switch f.kind {
+	case carrier.Archive:
+		a.Ext = ".charx"
+	case carrier.JPEG:
+		a.Ext, a.Writes, a.Instead = ".jpg", nil, "charx"
+	}
+	return a
 }
+
+// packed reports an archive, or one behind a picture.
+func (f format) packed() bool { return f.kind == carrier.Archive || f.kind == carrier.JPEG }
 
 // Score implements content.Format: a flat card is the least specific of all.
 func (f format) Score(file content.File) float64 {
@@ -46,8 +65,10 @@ func (f format) Score(file content.File) float64 {
 	}
 	c, _, err := pick(file)
 	switch {
-	case err != nil && f.version == card.V2 && file.Carrier.Kind == carrier.PNG:
+	case err != nil && (f.packed() || f.version == card.V2 && f.kind == carrier.PNG):
 		return 0.5 // to say what is wrong with it
+	case err == nil && f.packed():
+		return 1
 	case err != nil || c.Version != f.version:
 		return 0
 	case c.Version == card.V1:
@@ -66,12 +87,21 @@ func (f format) Read(file content.File) (content.Reading, error) {
 	r.Warnings = append(append(r.Warnings, warnings...), c.Warnings...)
 	found := content.Found{Kind: content.KindCharacter, Body: c.Body, Notes: content.Notes{Spec: c.Version.String(), BookEntries: c.BookEntries}}
 	r.Warnings = append(r.Warnings, countAssets(&found.Notes, c.Body, file.Carrier)...)
+	if file.Carrier.Entries[carrier.Module] {
+		r.Warnings = append(r.Warnings, moduleUnread)
+	}
 	if file.Carrier.Kind == carrier.PNG {
 		if err := c.Body.Set("/media/portrait", canon.NewText(originalPrefix+f.name)); err != nil {
 			return content.Reading{}, err
 		}
 	}
-	r.Found = []content.Found{found}
+	lore, problems, ok := findBook(c)
+	if ok {
+		found.Links = []content.FoundLink{{Path: linkedBooks, List: true, To: 1}}
+		r.Found, r.Warnings = []content.Found{found, lore}, append(r.Warnings, problems...)
+	} else {
+		r.Found = []content.Found{found}
+	}
 	return r, nil
 }
 
@@ -81,13 +111,21 @@ const originalPrefix = "original:"
 // pick reads every card in the file and takes the newest kind.
 func pick(file content.File) (best card.Card, warnings []string, err error) {
 	cards := map[string]card.Card{}
+	err = fault.New(carrier.CodeNoCard, "ccv3.read", "%q carries no card", file.Name)
+	if file.Err != nil {
+		err = file.Err
+	}
+	none := err
 	for _, d := range file.Docs {
+		if d.Keyword != "" && d.Keyword != carrier.Chara && d.Keyword != carrier.CCV3 {
+			continue
+		}
 		c, e := card.Card{}, d.Err
 		if e == nil {
 			c, e = card.ReadTree(d.Tree)
 		}
 		if e != nil {
-			if err == nil {
+			if err == none {
 				err = e
 			}
 			if len(file.Docs) > 1 {
@@ -119,13 +157,14 @@ func pick(file content.File) (best card.Card, warnings []string, err error) {
 func countAssets(n *content.Notes, body *canon.Node, file carrier.File) (warnings []string) {
 	for _, a := range body.At("/media/assets").Items() {
 		n.Assets++
-		chunk, inChunk := strings.CutPrefix(a.Field("uri").Text(), assetPrefix)
-		if inChunk && !file.Assets[chunk] {
+		uri := a.Field("uri").Text()
+		chunk, inChunk := strings.CutPrefix(uri, assetPrefix)
+		entry, inArchive := entryOf(uri)
+		if inChunk && !file.Assets[chunk] || inArchive && !file.Entries[entry] {
 			if n.Missing++; n.Missing > 3 {
 				continue
 			}
-			warnings = append(warnings, fmt.Sprintf("the asset %q is not in the file: there is no chunk for %q",
-				a.Field("name").Text(), a.Field("uri").Text()))
+			warnings = append(warnings, fmt.Sprintf("the asset %q is not in the file: there is nothing for %q", clipped(a.Field("name").Text()), clipped(uri)))
 		}
 	}
 	if n.Missing > 3 {
@@ -136,3 +175,19 @@ func countAssets(n *content.Notes, body *canon.Node, file carrier.File) (warning
 
 // assetPrefix begins the URI of an asset in a chunk of the picture.
 const assetPrefix = "__asset:"
+
+// entryOf is the name in the archive of an asset that is there. The specification's
+// spelling is the one with a mistake.
+func entryOf(uri string) (string, bool) {
+	for _, p := range []string{"embeded://", "embedded://"} {
+		if name, ok := strings.CutPrefix(uri, p); ok {
+			return name, true
+		}
+	}
+	return "", false
+}
+
+// moduleUnread is said of an archive of Risu. A module is spelled with a table that only
+// Risu has, under a licence that does not let it be built in.
+const moduleUnread = "the archive has a module of Risu (module.risum), which is not read: its bytes are spelled with a table of Risu's own. " +
+	"In Risu its lorebook, regex and triggers count instead of the card's; here the card's own stay"

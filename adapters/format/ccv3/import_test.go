@@ -16,9 +16,10 @@ import (
 
 var table = content.NewFormats(ccv3.Formats()...)
 
-// imported is the one piece of a card.
+// imported is a card and its lorebook.
 type imported struct {
 	Piece    store.Piece
+	Linked   []store.Piece
 	Format   string
 	Warnings []string
 	content.Notes
@@ -29,11 +30,12 @@ func read(name string, data []byte) (imported, error) {
 	if err != nil {
 		return imported{}, err
 	}
-	return imported{im.Pieces[0], im.Format, im.Warnings, im.Notes[0]}, nil
+	last := len(im.Pieces) - 1
+	return imported{im.Pieces[last], im.Pieces[:last], im.Format, im.Warnings, im.Notes[last]}, nil
 }
 
-func write(p store.Piece, format string) (name string, data []byte, losses []content.Loss, err error) {
-	c, err := table.Convert(p, format, nil)
+func write(p store.Piece, format string, linked ...store.Piece) (name string, data []byte, losses []content.Loss, err error) {
+	c, err := table.Convert(p, format, linked)
 	return c.Name, c.Data, c.Losses, err
 }
 
@@ -128,7 +130,7 @@ func TestImportRefuses(t *testing.T) {
 	}{
 		{"no card JSON in either chunk", png(t, "{", "["), canon.CodeTreeSyntax},
 		{"not a card", []byte(`{"entries":{}}`), content.CodeUnread},
-		{"an archive", []byte("PK\x03\x04"), carrier.CodeUnsupported},
+		{"an archive", []byte("PK\x03\x04"), carrier.CodeArchive},
 		{"nothing", nil, carrier.CodeUnknown},
 	}
 	for _, tt := range tests {
@@ -172,7 +174,7 @@ func TestExportOfACreatedCharacter(t *testing.T) {
 	if _, _, _, err := write(p, "png-v3"); fault.CodeOf(err) != content.CodeNoPicture {
 		t.Errorf("without a picture: %v", err)
 	}
-	if _, _, _, err := write(p, "charx"); fault.CodeOf(err) != content.CodeFormat || !strings.Contains(fault.HintOf(err), "png-v3") {
+	if _, _, _, err := write(p, "no-such"); fault.CodeOf(err) != content.CodeFormat || !strings.Contains(fault.HintOf(err), "png-v3") {
 		t.Errorf("unknown format: %v", err)
 	}
 	p.Body = []byte(`{"identity":{"name":"Ada"},"wrong":1}`)

@@ -17,13 +17,16 @@ import (
 // Write implements content.Format. Of a changed piece only the changed values differ
 // from the file that it came from.
 func (f format) Write(w content.Writing) (content.Written, error) {
-	e := exporter{piece: w.Piece, format: f, body: w.Body}
+	e := exporter{piece: w.Piece, format: f, body: w.Body, pieces: w.Linked}
 	e.readTwins()
 	var data []byte
 	var err error
-	if f.kind == carrier.PNG {
+	switch f.kind {
+	case carrier.PNG:
 		data, err = e.png()
-	} else {
+	case carrier.Archive:
+		data, err = e.charx()
+	default:
 		data = e.json()
 	}
 	return content.Written{Data: data, Losses: e.losses}, err
@@ -33,6 +36,7 @@ type exporter struct {
 	piece  store.Piece
 	format format
 	body   *canon.Node
+	pieces []store.Piece // that the piece names, as far as they are at hand
 	twins  []twin
 	losses []content.Loss
 }
@@ -96,6 +100,7 @@ func (e *exporter) write(version card.Version) (*canon.Node, *twin) {
 	if version == e.format.version {
 		e.losses = append(e.losses, losses...)
 	}
+	e.embed(doc, version, t)
 	return doc, t
 }
 
@@ -104,19 +109,25 @@ func (e *exporter) json() []byte {
 	if at := e.body.At("/media/portrait"); at != nil {
 		e.lose("/media/portrait", at.Text(), "a JSON file carries no picture")
 	}
-	for i, a := range e.body.At("/media/assets").Items() {
-		if uri := a.Field("uri").Text(); strings.HasPrefix(uri, assetPrefix) {
-			e.lose(canon.JoinPointer("media", "assets", strconv.Itoa(i)), uri, "the asset's bytes are in a chunk of the picture")
-		}
-	}
+	e.loseAssets(assetPrefix, "the asset's bytes are in a chunk of the picture")
+	e.loseAssets("embed", "the asset's bytes are in the archive")
 	if t != nil && t.kind == carrier.JSON && t.Version == e.format.version {
 		return carrier.WriteJSON(t.raw, doc.Bytes())
 	}
 	return carrier.WriteJSON(nil, doc.Bytes())
 }
 
+// loseAssets says which assets stay behind, by how their URIs begin.
+func (e *exporter) loseAssets(prefix, why string) {
+	for i, a := range e.body.At("/media/assets").Items() {
+		if uri := a.Field("uri").Text(); strings.HasPrefix(uri, prefix) {
+			e.lose(canon.JoinPointer("media", "assets", strconv.Itoa(i)), uri, why)
+		}
+	}
+}
+
 func (e *exporter) lose(path, value, why string) {
-	e.losses = append(e.losses, content.Loss{Path: path, Value: twins.Clip(canon.NewText(value)), Verdict: twins.Dropped, Reason: why})
+	e.losses = append(e.losses, content.Loss{Path: path, Value: clipped(value), Verdict: twins.Dropped, Reason: why})
 }
 
 func (e *exporter) png() ([]byte, error) {
@@ -124,6 +135,9 @@ func (e *exporter) png() ([]byte, error) {
 	picture, err := e.picture()
 	if err != nil {
 		return nil, err
+	}
+	if e.format.version == card.V3 {
+		e.loseAssets("embed", "the asset's bytes are in the archive")
 	}
 	if e.format.version != card.V3 {
 		return carrier.WritePNG(picture, doc.Bytes(), nil)
@@ -143,8 +157,14 @@ func (e *exporter) picture() ([]byte, error) {
 	}
 	for _, esc := range e.piece.Escrow {
 		if carrier.Sniff(esc.Raw) == carrier.PNG {
+			if portrait != "" && !strings.HasPrefix(portrait, "original:") {
+				e.lose("/media/portrait", portrait, "only a PNG as a data: URI can be the picture of a card; that of the imported file is used")
+			}
 			return esc.Raw, nil
 		}
+	}
+	if icon := e.icon(); icon != nil {
+		return icon, nil
 	}
 	return nil, fault.New(content.CodeNoPicture, "content.export", "%s has no PNG picture to carry the card", e.piece.Ref).
 		WithHint("export as json-%s, or import the character from a PNG", e.format.version)

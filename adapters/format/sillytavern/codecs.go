@@ -2,71 +2,14 @@ package sillytavern
 
 import (
 	"strconv"
-	"strings"
 
 	"github.com/soundstage-dev/soundstage/harness/canon"
 	"github.com/soundstage-dev/soundstage/runtime/studio/content"
 	"github.com/soundstage-dev/soundstage/runtime/studio/content/twin"
 )
 
-// Numbers and switches for which null is "the engine's default".
-var (
-	intOrNull  = orNull(twin.Int)
-	boolOrNull = orNull(twin.Bool)
-)
-
-func orNull(c twin.Codec) twin.Codec {
-	c.Empty = "null"
-	return c
-}
-
-// empty is a codec with another default.
-func empty(c twin.Codec, json string) twin.Codec {
-	c.Empty = json
-	return c
-}
-
-// absentIs is a codec for which an absent key means val.
-func absentIs(c twin.Codec, val *canon.Node) twin.Codec {
-	inner := c.Read
-	c.Read = func(n *canon.Node) (*canon.Node, string) {
-		v, problem := inner(n)
-		if v == nil {
-			v = val
-		}
-		return v, problem
-	}
-	return c
-}
-
-// alias is a codec of words in which word is written as the JSON text as, and never read.
-func alias(c twin.Codec, word, as string) twin.Codec {
-	write, lossy := c.Write, c.Lossy
-	c.Write = func(val, old *canon.Node) *canon.Node {
-		if val.Text() == word {
-			return parsed(as)
-		}
-		return write(val, old)
-	}
-	c.Lossy = func(val *canon.Node) string {
-		if val.Text() == word {
-			return ""
-		}
-		return lossy(val)
-	}
-	return c
-}
-
-func parsed(json string) *canon.Node {
-	n, err := canon.ParseTree([]byte(json))
-	if err != nil {
-		panic(err)
-	}
-	return n
-}
-
 // roleNumber is a role as its number.
-var roleNumber = empty(twin.Words([2]string{"0", "system"}, [2]string{"1", "user"}, [2]string{"2", "assistant"}), "null")
+var roleNumber = twin.WithEmpty(twin.Words([2]string{"0", "system"}, [2]string{"1", "user"}, [2]string{"2", "assistant"}), "null")
 
 // numberID is an id that is a whole number in the file.
 var numberID = twin.Codec{
@@ -138,80 +81,6 @@ func layNumbered(list twin.Codec, from func(old *canon.Node) int, val, old *cano
 	return put, append(losses, more...)
 }
 
-// alt is a value that stands at one of several places: at the first that is there.
-func alt(path string, at ...twin.Field) twin.Field {
-	pick := func(doc *canon.Node) twin.Field {
-		for _, f := range at {
-			if doc.At(f.Ptr) != nil {
-				return f
-			}
-		}
-		return at[0]
-	}
-	return twin.Field{Path: path, Over: &twin.Over{
-		Read: func(doc *canon.Node) (*canon.Node, string) {
-			f := pick(doc)
-			return f.Codec.Read(doc.At(f.Ptr))
-		},
-		Write: func(doc, val *canon.Node) []twin.Loss {
-			f := pick(doc)
-			f.Path = "/v"
-			body := canon.NewObject()
-			if val != nil {
-				set(body, f.Path, val)
-			}
-			losses := twin.Lay(doc, []twin.Field{f}, body)
-			for i := range losses {
-				losses[i].Path = strings.TrimPrefix(losses[i].Path, f.Path)
-			}
-			return losses
-		},
-	}}
-}
-
-// flags is a list of words of which each is a switch of its own in the file.
-func flags(path, why string, pairs ...[2]string) twin.Field {
-	ptrOf := func(word string) string {
-		for _, p := range pairs {
-			if p[1] == word {
-				return p[0]
-			}
-		}
-		return ""
-	}
-	return twin.Field{Path: path, Over: &twin.Over{
-		Read: func(doc *canon.Node) (*canon.Node, string) {
-			var on []*canon.Node
-			for _, p := range pairs {
-				if v, _ := twin.Bool.Read(doc.At(p[0])); v.Raw() == "true" {
-					on = append(on, canon.NewText(p[1]))
-				}
-			}
-			if len(on) == 0 {
-				return nil, ""
-			}
-			return canon.NewArray(on...), ""
-		},
-		Write: func(doc, val *canon.Node) []twin.Loss {
-			want := map[string]bool{}
-			var losses []twin.Loss
-			for i, it := range val.Items() {
-				if ptr := ptrOf(it.Text()); ptr != "" {
-					want[ptr] = true
-					continue
-				}
-				losses = append(losses, twin.Loss{Path: "/" + strconv.Itoa(i), Value: twin.Clip(it), Verdict: twin.Dropped, Reason: why})
-			}
-			for _, p := range pairs {
-				if v, _ := twin.Bool.Read(doc.At(p[0])); (v.Raw() == "true") != want[p[0]] {
-					set(doc, p[0], twin.Bool.Write(canon.NewBool(want[p[0]]), doc.At(p[0])))
-				}
-			}
-			return losses
-		},
-	}}
-}
-
 // keysAt is the keys of an entry, at the first place that is there.
 func keysAt(path string, ptrs ...string) twin.Field {
 	codec := keyList
@@ -220,7 +89,7 @@ func keysAt(path string, ptrs ...string) twin.Field {
 	for _, ptr := range ptrs {
 		at = append(at, twin.Field{Ptr: ptr, Codec: codec, Required: true})
 	}
-	return alt(path, at...)
+	return twin.Alt(path, at...)
 }
 
 // keyList is a list of keys.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/soundstage-dev/soundstage/harness/canon"
 	"github.com/soundstage-dev/soundstage/runtime/studio/content"
+	"github.com/soundstage-dev/soundstage/runtime/studio/content/secret"
 	"github.com/soundstage-dev/soundstage/runtime/studio/content/twin"
 )
 
@@ -81,7 +82,7 @@ func writePart(doc *canon.Node, p part, f twin.Field, naming string, val *canon.
 		if val == nil {
 			return nil
 		}
-		set(doc, "/"+p.name, parsed(p.fresh))
+		set(doc, "/"+p.name, twin.Parsed(p.fresh))
 	}
 	member, body := doc.Field(p.name), canon.NewObject()
 	if val != nil {
@@ -140,17 +141,17 @@ func readMaster(f content.File) (content.Reading, error) {
 }
 
 func writeMaster(w content.Writing) (content.Written, error) {
-	s, err := sheetOf(w, "{}", "")
+	s, err := content.OpenSheet(w, "{}", "")
 	if err != nil {
 		return content.Written{}, err
 	}
-	if known, _ := masterName.Read(s.doc); known != nil {
-		s.body = w.Body.Clone()
+	if known, _ := masterName.Read(s.Doc); known != nil {
+		s.Body = w.Body.Clone()
 	}
-	losses := twin.Lay(s.doc, masterFields(), s.body)
-	losses = append(losses, without(s.body, masterFields(), "a master export of SillyTavern holds presets of text completion, and they do not have this")...)
-	stripped := strip(s.doc)
-	out := s.written(losses)
+	losses := twin.Lay(s.Doc, masterFields(), s.Body)
+	losses = append(losses, without(s.Body, masterFields(), "a master export of SillyTavern holds presets of text completion, and they do not have this")...)
+	stripped := secret.Strip(s.Doc)
+	out := s.Written(losses)
 	out.Stripped = stripped
 	return out, nil
 }

@@ -41,13 +41,13 @@ func personaFields(avatar string) []twin.Field {
 		{Path: "/injection/depth", Ptr: in("depth"), Codec: twin.Int},
 		{Path: "/injection/role", Ptr: in("role"), Codec: roleNumber},
 		{Path: "/bookName", Ptr: in("lorebook"), Codec: twin.Text},
-		lost("/portrait", twin.Text, "the picture is a file of its own beside a backup"),
+		twin.Lost("/portrait", twin.Text, "the picture is a file of its own beside a backup"),
 	}
 	for _, path := range []string{
 		"/brief", "/sections/appearance", "/sections/body", "/sections/personality", "/sections/quirks", "/sections/history", "/sections/scenario",
 		"/pronouns/subjective", "/pronouns/objective", "/pronouns/possessive", "/palette", "/tags",
 	} {
-		fields = append(fields, lost(path, twin.Text, noSuchPersona))
+		fields = append(fields, twin.Lost(path, twin.Text, noSuchPersona))
 	}
 	return fields
 }
@@ -117,12 +117,12 @@ func only(all, shared *canon.Node, avatar string) *canon.Node {
 
 func writePersona(w content.Writing) (content.Written, error) {
 	avatar := w.Piece.ID + ".png"
-	s, err := sheetOf(w, `{"personas":{},"persona_descriptions":{},"default_persona":null}`, "")
+	s, err := content.OpenSheet(w, `{"personas":{},"persona_descriptions":{},"default_persona":null}`, "")
 	if err != nil {
 		return content.Written{}, err
 	}
-	s.body = w.Body.Clone()
-	switch list := avatars(s.doc); {
+	s.Body = w.Body.Clone()
+	switch list := avatars(s.Doc); {
 	case w.Twin == nil:
 	case len(list) == 0:
 		return content.Written{}, fault.New(content.CodeEscrow, "content.export", "the original of %s has no persona", w.Piece.Ref)
@@ -130,22 +130,22 @@ func writePersona(w content.Writing) (content.Written, error) {
 		avatar = list[0]
 	}
 	var losses []content.Loss
-	if id := s.body.Field("book").Text(); id != "" && s.body.Field("bookName") == nil {
+	if id := s.Body.Field("book").Text(); id != "" && s.Body.Field("bookName") == nil {
 		losses = append(losses, bookByName(&s, w.Linked, id))
 	}
-	if was := s.doc.At(canon.JoinPointer("personas", avatar)); was.Text() == "" && s.body.Field("name").Text() == content.NameFromFile(path.Base(avatar), 0) && w.Twin != nil {
-		drop(s.body, "/name") // it came from the picture
+	if was := s.Doc.At(canon.JoinPointer("personas", avatar)); was.Text() == "" && s.Body.Field("name").Text() == content.NameFromFile(path.Base(avatar), 0) && w.Twin != nil {
+		drop(s.Body, "/name") // it came from the picture
 	}
-	losses = append(losses, twin.Lay(s.doc, personaFields(avatar), s.body)...)
-	return s.written(losses), nil
+	losses = append(losses, twin.Lay(s.Doc, personaFields(avatar), s.Body)...)
+	return s.Written(losses), nil
 }
 
 // bookByName writes the link to a book of this studio as SillyTavern does.
-func bookByName(s *sheet, linked []store.Piece, id string) content.Loss {
+func bookByName(s *content.Sheet, linked []store.Piece, id string) content.Loss {
 	loss := content.Loss{Path: "/book", Value: id, Verdict: twin.Dropped, Reason: "SillyTavern names a book by its name, and there is no such book here"}
 	for _, p := range linked {
 		if p.Kind == content.KindLorebook && p.ID == id {
-			set(s.body, "/bookName", canon.NewText(p.Title))
+			set(s.Body, "/bookName", canon.NewText(p.Title))
 			loss.Verdict, loss.Reason = twin.Renamed, "SillyTavern names a book by its name: "+strings.TrimSpace(p.Title)
 		}
 	}

@@ -62,8 +62,8 @@ var replyFields = []twin.Field{
 	{Path: "/message", Ptr: "/message", Codec: twin.Text, Required: true},
 	{Path: "/menus", Ptr: "/contextList", Required: true, Codec: menus("/set", "/isChained", `{"set":"","isChained":false}`)},
 	{Path: "/hidden", Ptr: "/isHidden", Codec: twin.Flag, Required: true},
-	lost("/disabled", twin.Bool, "version 2 of quick replies cannot switch a reply off"),
-	flags("/runsOn", "quick replies do not run on it", replyEvents...),
+	twin.Lost("/disabled", twin.Bool, "version 2 of quick replies cannot switch a reply off"),
+	twin.Switches("/runsOn", "quick replies do not run on it", replyEvents...),
 	{Path: "/noAutomation", Ptr: "/preventAutoExecute", Codec: guarded, Required: true},
 	{Path: "/automationId", Ptr: "/automationId", Codec: twin.Text, Required: true},
 }
@@ -71,16 +71,16 @@ var replyFields = []twin.Field{
 const onlyTwo = "version 1 of quick replies does not have it"
 
 var slotFields = []twin.Field{
-	lost("/id", twin.Text, ""),
+	twin.Lost("/id", twin.Text, ""),
 	{Path: "/label", Ptr: "/label", Codec: twin.Text, Required: true},
-	lost("/showLabel", twin.Bool, onlyTwo),
-	lost("/icon", twin.Text, onlyTwo),
+	twin.Lost("/showLabel", twin.Bool, onlyTwo),
+	twin.Lost("/icon", twin.Text, onlyTwo),
 	{Path: "/title", Ptr: "/title", Codec: twin.Text},
 	{Path: "/message", Ptr: "/mes", Codec: twin.Text, Required: true},
 	{Path: "/menus", Ptr: "/contextMenu", Codec: menus("/preset", "/chain", `{"preset":"","chain":false}`)},
 	{Path: "/hidden", Ptr: "/hidden", Codec: twin.Flag},
 	{Path: "/disabled", Ptr: "/enabled", Codec: switchedOff},
-	flags("/runsOn", onlyTwo, slotEvents...),
+	twin.Switches("/runsOn", onlyTwo, slotEvents...),
 	{Path: "/noAutomation", Ptr: "/preventAutoExecute", Codec: guarded, Required: true},
 	{Path: "/automationId", Ptr: "/automationId", Codec: twin.Text},
 }
@@ -99,7 +99,7 @@ var switchedOff = twin.Codec{
 
 func menus(name, chained, fresh string) twin.Codec {
 	return twin.Objects([]twin.Field{
-		{Path: "/set", Ptr: name, Codec: absentIs(twin.Text, canon.NewText("")), Required: true},
+		{Path: "/set", Ptr: name, Codec: twin.AbsentIs(twin.Text, canon.NewText("")), Required: true},
 		{Path: "/chained", Ptr: chained, Codec: twin.Flag, Required: true},
 	}, "", "", fresh)
 }
@@ -116,11 +116,11 @@ var repliesFields = []twin.Field{
 
 var slotsFields = []twin.Field{
 	{Path: "/name", Ptr: "/name", Codec: twin.Text, Required: true},
-	lost("/disableSend", twin.Bool, onlyTwo),
-	lost("/placeBeforeInput", twin.Bool, onlyTwo),
+	twin.Lost("/disableSend", twin.Bool, onlyTwo),
+	twin.Lost("/placeBeforeInput", twin.Bool, onlyTwo),
 	{Path: "/injectInput", Ptr: "/AutoInputInject", Codec: twin.Flag, Required: true},
-	lost("/color", twin.Text, onlyTwo),
-	lost("/onlyBorderColor", twin.Bool, onlyTwo),
+	twin.Lost("/color", twin.Text, onlyTwo),
+	twin.Lost("/onlyBorderColor", twin.Bool, onlyTwo),
 	{Path: "/replies", Ptr: "/quickReplySlots", Codec: twin.Objects(slotFields, "/id", "", freshSlot), Required: true},
 }
 
@@ -139,27 +139,27 @@ func readReplies(f content.File) (content.Reading, error) {
 // writeReplies writes version 2; over a file of version 1 it writes version 1, while
 // that holds all that the set has.
 func writeReplies(w content.Writing) (content.Written, error) {
-	s, err := sheetOf(w, freshReplies, "/name")
+	s, err := content.OpenSheet(w, freshReplies, "/name")
 	if err != nil {
 		return content.Written{}, err
 	}
-	if isSlots(s.doc) {
-		old := s.doc.Clone()
-		losses := twin.Lay(s.doc, slotsFields, s.body)
-		count(s.doc, old)
+	if isSlots(s.Doc) {
+		old := s.Doc.Clone()
+		losses := twin.Lay(s.Doc, slotsFields, s.Body)
+		count(s.Doc, old)
 		if len(losses) == 0 {
-			return s.written(nil), nil
+			return s.Written(nil), nil
 		}
-		s.doc, s.body = parsed(freshReplies), w.Body.Clone()
-		return s.written(append(layReplies(s), strangers(old)...)), nil
+		s.Doc, s.Body = twin.Parsed(freshReplies), w.Body.Clone()
+		return s.Written(append(layReplies(s), strangers(old)...)), nil
 	}
-	return s.written(layReplies(s)), nil
+	return s.Written(layReplies(s)), nil
 }
 
 // layReplies lays the set over version 2. Replies that are new get numbers that were
 // never used, and idIndex is the highest of all.
-func layReplies(s sheet) []content.Loss {
-	doc := s.doc
+func layReplies(s content.Sheet) []content.Loss {
+	doc := s.Doc
 	highest := 0
 	see := func(raw string) {
 		if n, ok := whole(raw); ok {
@@ -177,7 +177,7 @@ func layReplies(s sheet) []content.Loss {
 	last := &fields[len(fields)-1]
 	last.Codec = numbered(last.Codec, func(*canon.Node) int { return highest + 1 })
 	before := doc.Field("qrList").Clone()
-	losses := twin.Lay(doc, fields, s.body)
+	losses := twin.Lay(doc, fields, s.Body)
 	if top(); !canon.Equal(before, doc.Field("qrList")) && strconv.Itoa(highest) != doc.Field("idIndex").Raw() {
 		set(doc, "/idIndex", canon.NewInt(int64(highest)))
 	}

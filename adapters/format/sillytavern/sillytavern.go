@@ -11,8 +11,6 @@ import (
 	"github.com/soundstage-dev/soundstage/harness/canon"
 	"github.com/soundstage-dev/soundstage/harness/fault"
 	"github.com/soundstage-dev/soundstage/runtime/studio/content"
-	"github.com/soundstage-dev/soundstage/runtime/studio/content/carrier"
-	"github.com/soundstage-dev/soundstage/runtime/studio/content/twin"
 )
 
 // The names of the formats.
@@ -78,55 +76,10 @@ func (f format) Read(file content.File) (content.Reading, error) {
 // Write implements content.Format.
 func (f format) Write(w content.Writing) (content.Written, error) { return f.write(w) }
 
-// A sheet is the document that a body is laid over, and the body to lay.
-type sheet struct {
-	doc  *canon.Node
-	raw  []byte // the twin's file; nil where there is none
-	body *canon.Node
-}
-
-// sheetOf opens the twin, or fresh where there is none. name is where a file of the
-// format can have the piece's name, or "".
-//
-// A name that the file does not have came from the file's own name, which an export
-// cannot write; where it is still that one it is taken out of the body, so that it is
-// neither written nor lost.
-func sheetOf(w content.Writing, fresh, name string) (sheet, error) {
-	s := sheet{body: w.Body.Clone()}
-	if w.Twin == nil {
-		doc, err := canon.ParseTree([]byte(fresh))
-		s.doc = doc
-		return s, err
-	}
-	f := content.Open(w.Twin.Name, w.Twin.Raw)
-	if f.Doc == nil {
-		return s, fault.New(content.CodeEscrow, "content.export", "the original %q of %s no longer reads", w.Twin.Name, w.Piece.Ref)
-	}
-	s.doc, s.raw = f.Doc, w.Twin.Raw
-	known := ""
-	if name != "" {
-		known = s.doc.At(name).Text()
-	}
-	if known == "" && s.body.At("/name").Text() == content.NameFromFile(w.Twin.Name, 0) {
-		drop(s.body, "/name")
-	}
-	return s, nil
-}
-
-// written is the file, with the byte order mark and the last line end of its twin.
-func (s sheet) written(losses []content.Loss) content.Written {
-	return content.Written{Data: carrier.WriteJSON(s.raw, s.doc.Bytes()), Losses: losses}
-}
-
 // one is a file that is one piece.
 func one(kind string, f content.File, body *canon.Node, problems []string) content.Reading {
 	r := content.Reading{Found: []content.Found{{Kind: kind, Body: body}}, Warnings: problems}
 	return r
-}
-
-// lost is a table's line for a value that no file of the format holds.
-func lost(path string, codec twin.Codec, why string) twin.Field {
-	return twin.Field{Path: path, Codec: codec, Reason: why}
 }
 
 // set and drop are for pointers of our own into objects.

@@ -3,11 +3,13 @@ package sillytavern
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/soundstage-dev/soundstage/harness/canon"
 	"github.com/soundstage-dev/soundstage/harness/fault"
 	"github.com/soundstage-dev/soundstage/runtime/studio/content"
+	"github.com/soundstage-dev/soundstage/runtime/studio/content/secret"
 	"github.com/soundstage-dev/soundstage/runtime/studio/content/twin"
 )
 
@@ -41,7 +43,7 @@ var textgenFields = []twin.Field{
 	{Path: "/samplers/topK", Ptr: "/top_k", Codec: twin.Sampler},
 	{Path: "/samplers/topA", Ptr: "/top_a", Codec: twin.Sampler},
 	{Path: "/samplers/minP", Ptr: "/min_p", Codec: twin.Sampler},
-	alt("/samplers/typicalP", sampler("/typical_p"), sampler("/typical")),
+	twin.Alt("/samplers/typicalP", sampler("/typical_p"), sampler("/typical")),
 	{Path: "/samplers/tailFree", Ptr: "/tfs", Codec: twin.Sampler},
 	{Path: "/samplers/repetitionPenalty", Ptr: "/rep_pen", Codec: twin.Sampler},
 	{Path: "/samplers/repetitionRange", Ptr: "/rep_pen_range", Codec: twin.Sampler},
@@ -49,7 +51,7 @@ var textgenFields = []twin.Field{
 	{Path: "/samplers/presencePenalty", Ptr: "/presence_pen", Codec: twin.Sampler},
 	{Path: "/samplers/seed", Ptr: "/seed", Codec: twin.Sampler},
 	{Path: "/samplers/n", Ptr: "/n", Codec: twin.Sampler},
-	alt("/samplers/maxContext", sampler("/max_length"), sampler("/max_context_length")),
+	twin.Alt("/samplers/maxContext", sampler("/max_length"), sampler("/max_context_length")),
 	{Path: "/samplers/maxTokens", Ptr: "/genamt", Codec: twin.Sampler},
 	{Path: "/behavior/stream", Ptr: "/streaming", Codec: twin.Bool},
 }
@@ -135,7 +137,7 @@ var sysprompt = twin.Over{
 		var blocks []*canon.Node
 		add := func(id, key string) {
 			if text := doc.Field(key).Text(); text != "" {
-				b := parsed(`{"enabled":true,"role":"system"}`)
+				b := twin.Parsed(`{"enabled":true,"role":"system"}`)
 				set(b, "/id", canon.NewText(id))
 				set(b, "/content", canon.NewText(text))
 				blocks = append(blocks, b)
@@ -151,7 +153,7 @@ var sysprompt = twin.Over{
 	Write: func(doc, val *canon.Node) (losses []twin.Loss) {
 		text := map[string]string{}
 		for i, b := range val.Items() {
-			at, id, body := "/"+itoa(i), b.Field("id").Text(), b.Field("content").Text()
+			at, id, body := "/"+strconv.Itoa(i), b.Field("id").Text(), b.Field("content").Text()
 			lose := func(path string, v twin.Verdict, why string) {
 				losses = append(losses, twin.Loss{Path: at + path, Value: twin.Clip(b.At(path)), Verdict: v, Reason: why})
 			}
@@ -258,18 +260,18 @@ func writeText(w content.Writing) (content.Written, error) {
 		}
 	}
 	p := partNamed(name)
-	s, err := sheetOf(w, p.fresh, "/name")
+	s, err := content.OpenSheet(w, p.fresh, "/name")
 	if err != nil {
 		return content.Written{}, err
 	}
 	fields := append([]twin.Field{nameField}, p.fields...)
-	losses := twin.Lay(s.doc, fields, s.body)
-	if again, _ := partOf(s.doc); again != name {
-		neutral(s.doc)
+	losses := twin.Lay(s.Doc, fields, s.Body)
+	if again, _ := partOf(s.Doc); again != name {
+		neutral(s.Doc)
 	}
-	losses = append(losses, without(s.body, fields, "one file of text completion holds one part of a preset, here: "+what[name]+"; sillytavern-master holds them all")...)
-	stripped := strip(s.doc)
-	out := s.written(losses)
+	losses = append(losses, without(s.Body, fields, "one file of text completion holds one part of a preset, here: "+what[name]+"; sillytavern-master holds them all")...)
+	stripped := secret.Strip(s.Doc)
+	out := s.Written(losses)
 	out.Stripped = stripped
 	return out, nil
 }
@@ -278,7 +280,7 @@ func writeText(w content.Writing) (content.Written, error) {
 func neutral(doc *canon.Node) {
 	for _, s := range [][2]string{{"/temp", "1"}, {"/top_p", "1"}, {"/top_k", "0"}, {"/rep_pen", "1"}} {
 		if doc.At(s[0]) == nil {
-			set(doc, s[0], parsed(s[1]))
+			set(doc, s[0], twin.Parsed(s[1]))
 		}
 	}
 }
@@ -312,3 +314,5 @@ func without(body *canon.Node, fields []twin.Field, why string) (losses []conten
 	}
 	return losses
 }
+
+func sampler(ptr string) twin.Field { return twin.Plain(ptr, twin.Sampler) }

@@ -51,16 +51,16 @@ const noSuchSetting = "SillyTavern has one such setting for all books"
 
 var worldFields = []twin.Field{
 	{Path: "/name", Ptr: "/name", Codec: twin.Text},
-	lost("/description", twin.Text, "a world of SillyTavern has no description"),
-	lost("/tags", twin.TextList, "a world of SillyTavern has no tags"),
-	lost("/settings/scanDepth", twin.Int, noSuchSetting),
-	lost("/settings/tokenBudget", twin.Int, noSuchSetting),
-	lost("/settings/recursive", twin.Bool, noSuchSetting),
-	lost("/settings/maxRecursion", twin.Int, noSuchSetting),
-	lost("/settings/caseSensitive", twin.Bool, noSuchSetting),
-	lost("/settings/wholeWords", twin.Bool, noSuchSetting),
-	lost("/folders", twin.TextList, "SillyTavern has no folders of entries"),
-	{Path: "/entries", Ptr: "/entries", Required: true, Codec: empty(numbered(twin.Objects(entryFields, "/id", "entry-", freshEntry), nextEntry), "{}")},
+	twin.Lost("/description", twin.Text, "a world of SillyTavern has no description"),
+	twin.Lost("/tags", twin.TextList, "a world of SillyTavern has no tags"),
+	twin.Lost("/settings/scanDepth", twin.Int, noSuchSetting),
+	twin.Lost("/settings/tokenBudget", twin.Int, noSuchSetting),
+	twin.Lost("/settings/recursive", twin.Bool, noSuchSetting),
+	twin.Lost("/settings/maxRecursion", twin.Int, noSuchSetting),
+	twin.Lost("/settings/caseSensitive", twin.Bool, noSuchSetting),
+	twin.Lost("/settings/wholeWords", twin.Bool, noSuchSetting),
+	twin.Lost("/folders", twin.TextList, "SillyTavern has no folders of entries"),
+	{Path: "/entries", Ptr: "/entries", Required: true, Codec: twin.WithEmpty(numbered(twin.Objects(entryFields, "/id", "entry-", freshEntry), nextEntry), "{}")},
 }
 
 const freshWorld = `{"entries":{}}`
@@ -76,53 +76,53 @@ const freshEntry = `{"uid":0,"key":[],"keysecondary":[],"comment":"","content":"
 var entryFields = []twin.Field{
 	{Path: "/id", Ptr: "/uid", Codec: numberID},
 	{Path: "/title", Ptr: "/comment", Codec: twin.Text, Required: true},
-	lost("/note", twin.Text, "an entry of SillyTavern has one text for people, its title"),
+	twin.Lost("/note", twin.Text, "an entry of SillyTavern has one text for people, its title"),
 	{Path: "/content", Ptr: "/content", Codec: twin.Text, Required: true},
-	alt("/enabled", twin.Field{Ptr: "/disable", Codec: notDisabled}, twin.Field{Ptr: "/enabled", Codec: absentIs(twin.Bool, canon.NewBool(true))}),
+	twin.Alt("/enabled", twin.Field{Ptr: "/disable", Codec: notDisabled}, twin.Field{Ptr: "/enabled", Codec: twin.AbsentIs(twin.Bool, canon.NewBool(true))}),
 	{Path: "/activation", Over: &activation},
 	keysAt("/keys", "/key", "/keys"),
 	keysAt("/secondary", "/keysecondary", "/secondary_keys"),
 	{Path: "/logic", Over: &logic},
-	{Path: "/matching/caseSensitive", Ptr: "/caseSensitive", Codec: boolOrNull, Required: true},
-	{Path: "/matching/wholeWords", Ptr: "/matchWholeWords", Codec: boolOrNull, Required: true},
-	{Path: "/matching/scanDepth", Ptr: "/scanDepth", Codec: intOrNull, Required: true},
+	{Path: "/matching/caseSensitive", Ptr: "/caseSensitive", Codec: twin.BoolOrNull, Required: true},
+	{Path: "/matching/wholeWords", Ptr: "/matchWholeWords", Codec: twin.BoolOrNull, Required: true},
+	{Path: "/matching/scanDepth", Ptr: "/scanDepth", Codec: twin.IntOrNull, Required: true},
 	{Path: "/placement/position", Ptr: "/position", Codec: position, Required: true},
-	{Path: "/placement/depth", Ptr: "/depth", Codec: empty(twin.Int, "4"), Required: true},
+	{Path: "/placement/depth", Ptr: "/depth", Codec: twin.WithEmpty(twin.Int, "4"), Required: true},
 	{Path: "/placement/role", Ptr: "/role", Codec: roleNumber, Required: true},
 	{Path: "/placement/outlet", Ptr: "/outletName", Codec: twin.Text, Required: true},
-	alt("/sortOrder", twin.Field{Ptr: "/order", Codec: empty(twin.Int, "100"), Required: true}, twin.Field{Ptr: "/insertion_order", Codec: empty(twin.Int, "100"), Required: true}),
-	lost("/priority", twin.Int, "SillyTavern drops entries by their order"),
+	twin.Alt("/sortOrder", twin.Field{Ptr: "/order", Codec: twin.WithEmpty(twin.Int, "100"), Required: true}, twin.Field{Ptr: "/insertion_order", Codec: twin.WithEmpty(twin.Int, "100"), Required: true}),
+	twin.Lost("/priority", twin.Int, "SillyTavern drops entries by their order"),
 	{Path: "/displayIndex", Ptr: "/displayIndex", Codec: twin.Int},
 	{Path: "/probability", Over: &probability},
-	{Path: "/timing/sticky", Ptr: "/sticky", Codec: intOrNull, Required: true},
-	{Path: "/timing/cooldown", Ptr: "/cooldown", Codec: intOrNull, Required: true},
-	{Path: "/timing/delay", Ptr: "/delay", Codec: intOrNull, Required: true},
+	{Path: "/timing/sticky", Ptr: "/sticky", Codec: twin.IntOrNull, Required: true},
+	{Path: "/timing/cooldown", Ptr: "/cooldown", Codec: twin.IntOrNull, Required: true},
+	{Path: "/timing/delay", Ptr: "/delay", Codec: twin.IntOrNull, Required: true},
 	{Path: "/recursion/exclude", Ptr: "/excludeRecursion", Codec: twin.Flag, Required: true},
 	{Path: "/recursion/prevent", Ptr: "/preventRecursion", Codec: twin.Flag, Required: true},
 	{Path: "/recursion/delayUntil", Ptr: "/delayUntilRecursion", Codec: level, Required: true},
 	{Path: "/group/name", Ptr: "/group", Codec: twin.Text, Required: true},
 	{Path: "/group/override", Ptr: "/groupOverride", Codec: twin.Flag, Required: true},
-	{Path: "/group/weight", Ptr: "/groupWeight", Codec: intOrNull, Required: true},
-	{Path: "/group/scoring", Ptr: "/useGroupScoring", Codec: boolOrNull, Required: true},
+	{Path: "/group/weight", Ptr: "/groupWeight", Codec: twin.IntOrNull, Required: true},
+	{Path: "/group/scoring", Ptr: "/useGroupScoring", Codec: twin.BoolOrNull, Required: true},
 	{Path: "/filter", Ptr: "/characterFilter", Codec: twin.Object([]twin.Field{
 		{Path: "/exclude", Ptr: "/isExclude", Codec: twin.Flag, Required: true},
 		{Path: "/names", Ptr: "/names", Codec: twin.TextList, Required: true},
 		{Path: "/tags", Ptr: "/tags", Codec: twin.TextList, Required: true},
 	}, `{"isExclude":false,"names":[],"tags":[]}`)},
-	flags("/sources", "SillyTavern does not scan it for keys",
+	twin.Switches("/sources", "SillyTavern does not scan it for keys",
 		[2]string{"/matchPersonaDescription", "persona_description"}, [2]string{"/matchCharacterDescription", "character_description"},
 		[2]string{"/matchCharacterPersonality", "character_personality"}, [2]string{"/matchCharacterDepthPrompt", "character_depth_prompt"},
 		[2]string{"/matchScenario", "scenario"}, [2]string{"/matchCreatorNotes", "creator_notes"}),
 	{Path: "/triggers", Ptr: "/triggers", Codec: twin.TextList, Required: true},
 	{Path: "/ignoreBudget", Ptr: "/ignoreBudget", Codec: twin.Flag, Required: true},
-	lost("/locked", twin.Bool, "SillyTavern has no locks"),
-	lost("/folder", twin.Text, "SillyTavern has no folders of entries"),
+	twin.Lost("/locked", twin.Bool, "SillyTavern has no locks"),
+	twin.Lost("/folder", twin.Text, "SillyTavern has no folders of entries"),
 	{Path: "/automationId", Ptr: "/automationId", Codec: twin.Text, Required: true},
-	lost("/tags", twin.TextList, "an entry of SillyTavern has no tags"),
+	twin.Lost("/tags", twin.TextList, "an entry of SillyTavern has no tags"),
 }
 
 // notDisabled is "disable", for which absent means that it is enabled.
-var notDisabled = absentIs(twin.Not, canon.NewBool(true))
+var notDisabled = twin.AbsentIs(twin.Not, canon.NewBool(true))
 
 var position = twin.Words(
 	[2]string{"0", "before"}, [2]string{"1", "after"}, [2]string{"2", "note_top"}, [2]string{"3", "note_bottom"}, [2]string{"4", "depth"},
@@ -248,18 +248,18 @@ func readWorld(f content.File) (content.Reading, error) {
 }
 
 func writeWorld(w content.Writing) (content.Written, error) {
-	s, err := sheetOf(w, freshWorld, "/name")
+	s, err := content.OpenSheet(w, freshWorld, "/name")
 	if err != nil {
 		return content.Written{}, err
 	}
-	before := s.doc.Field("entries").Bytes()
-	losses := twin.Lay(s.doc, worldFields, s.body)
-	if book := s.doc.Field("originalData"); book != nil && !bytes.Equal(before, s.doc.Field("entries").Bytes()) {
+	before := s.Doc.Field("entries").Bytes()
+	losses := twin.Lay(s.Doc, worldFields, s.Body)
+	if book := s.Doc.Field("originalData"); book != nil && !bytes.Equal(before, s.Doc.Field("entries").Bytes()) {
 		losses = append(losses, content.Loss{
 			Path: "original:/originalData", Value: twin.Clip(book), Verdict: twin.Dropped,
 			Reason: "it is the card's book before the change, and SillyTavern would put it into a card instead of the entries",
 		})
-		drop(s.doc, "/originalData")
+		drop(s.Doc, "/originalData")
 	}
-	return s.written(losses), nil
+	return s.Written(losses), nil
 }

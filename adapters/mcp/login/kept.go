@@ -12,17 +12,12 @@ import (
 	"golang.org/x/oauth2"
 
 	"github.com/soundstage-dev/soundstage/harness/fault"
+	"github.com/soundstage-dev/soundstage/runtime/lock"
 	"github.com/soundstage-dev/soundstage/runtime/server"
 )
 
 // get is what is kept of the login to a server; one to another address does not count.
 func (l *Logins) get(e server.Entry) (server.Login, bool, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.read(e)
-}
-
-func (l *Logins) read(e server.Entry) (server.Login, bool, error) {
 	all, err := server.ReadLogins(l.o.File)
 	k, ok := all[e.Name]
 	if err != nil || !ok || k.URL != e.URL {
@@ -31,10 +26,24 @@ func (l *Logins) read(e server.Entry) (server.Login, bool, error) {
 	return k, k.Access != "" || k.Refresh != "" || len(k.Wants) > 0, nil
 }
 
+// alone waits until nobody else changes the file or refreshes a login in it, here or in
+// another process.
+func (l *Logins) alone(ctx context.Context) (done func(), err error) {
+	unlock, err := lock.File(ctx, l.o.File+".lock")
+	if err != nil {
+		return nil, fault.Wrap(err, CodeLogin, "mcp.login", "the lock of %s could not be taken", server.LoginsName).
+			WithHint("try again; where that does not help, look who may write the folder of your settings")
+	}
+	return unlock, nil
+}
+
 // change reads the file anew, changes one login and writes it.
-func (l *Logins) change(e server.Entry, do func(k *server.Login)) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+func (l *Logins) change(ctx context.Context, e server.Entry, do func(k *server.Login)) error {
+	done, err := l.alone(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
 	return l.write(e, do)
 }
 
@@ -59,9 +68,12 @@ func (l *Logins) Look(e server.Entry) (server.Login, bool, error) {
 }
 
 // Forget takes the login of a server out, and says whether there was one.
-func (l *Logins) Forget(name string) (bool, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+func (l *Logins) Forget(ctx context.Context, name string) (bool, error) {
+	done, err := l.alone(ctx)
+	if err != nil {
+		return false, err
+	}
+	defer done()
 	all, err := server.ReadLogins(l.o.File)
 	if _, ok := all[name]; err != nil || !ok {
 		return false, err
@@ -70,12 +82,16 @@ func (l *Logins) Forget(name string) (bool, error) {
 	return true, all.Save(l.o.File)
 }
 
-// refresh gets a new token for one that is used up. Where another process did so, its
-// token is taken. A login that has ended is an empty one.
+// refresh gets a new token for one that is used up. Where another process did so, or is
+// about to, its token is taken: many issuers take a refresh token once, and some end the
+// login where they see it twice. A login that has ended is an empty one.
 func (l *Logins) refresh(ctx context.Context, e server.Entry, used string) (server.Login, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	k, ok, err := l.read(e)
+	done, err := l.alone(ctx)
+	if err != nil {
+		return server.Login{}, err
+	}
+	defer done()
+	k, ok, err := l.get(e)
 	switch {
 	case err != nil || !ok:
 		return server.Login{}, err

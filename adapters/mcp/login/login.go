@@ -14,7 +14,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/auth"
@@ -40,11 +39,8 @@ type Options struct {
 }
 
 // Logins are those of one person. It is safe for concurrent use, also by many processes:
-// what another one refreshed is read before it is asked for again.
-type Logins struct {
-	o  Options
-	mu sync.Mutex // guards the file
-}
+// one at a time changes the file, and what another one refreshed is not asked for again.
+type Logins struct{ o Options }
 
 // New reads nothing yet. It panics without a door.
 func New(o Options) *Logins {
@@ -124,7 +120,7 @@ func (g *guest) Authorize(ctx context.Context, req *http.Request, res *http.Resp
 	discard(res)
 	used := strings.TrimPrefix(req.Header.Get("Authorization"), "Bearer ")
 	if res.StatusCode == http.StatusForbidden {
-		return g.wants(res)
+		return g.wants(ctx, res)
 	}
 	if used == "" {
 		return errLogin(g.e, res.StatusCode)
@@ -137,7 +133,7 @@ func (g *guest) Authorize(ctx context.Context, req *http.Request, res *http.Resp
 }
 
 // wants keeps what the server wants to be allowed beside: the next login asks for it.
-func (g *guest) wants(res *http.Response) error {
+func (g *guest) wants(ctx context.Context, res *http.Response) error {
 	challenges, err := oauthex.ParseWWWAuthenticate(res.Header.Values("WWW-Authenticate"))
 	if err != nil {
 		return errLogin(g.e, res.StatusCode)
@@ -147,7 +143,7 @@ func (g *guest) wants(res *http.Response) error {
 			continue
 		}
 		scopes := strings.Fields(c.Params["scope"])
-		err := g.l.change(g.e, func(k *server.Login) { k.Wants = union(k.Wants, scopes) })
+		err := g.l.change(ctx, g.e, func(k *server.Login) { k.Wants = union(k.Wants, scopes) })
 		return errors.Join(fault.New(CodeLogin, "mcp.login", "server %q answered 403: it wants to be allowed %q beside", g.e.Name, strings.Join(scopes, " ")).
 			WithHint("sign in again, if that is right: soundstage server login %s", g.e.Name), err)
 	}

@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -140,12 +141,32 @@ func TestSignIn(t *testing.T) {
 	if err := h.visit(l); fault.CodeOf(err) != login.CodeLogin {
 		t.Fatal(err)
 	}
-	if had, err := l.Forget("g"); !had || err != nil {
+	if had, err := l.Forget(t.Context(), "g"); !had || err != nil {
 		t.Fatal(had, err)
 	}
 	if _, ok, err := l.Look(h.e); ok || err != nil {
 		t.Error("it is still there")
 	}
+}
+
+// Processes that find a login used up at one time ask the issuer once, which would not
+// take what renews it a second time: the others take what the first one got.
+func TestManyRefreshAtOnce(t *testing.T) {
+	h := newHouse(t, &issuer.Issuer{Seconds: 3600})
+	if _, err := h.signIn(h.logins()); err != nil {
+		t.Fatal(err)
+	}
+	h.clock.Advance(2 * time.Hour)
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			if err := h.visit(h.logins()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	h.grants("authorization_code", "refresh_token")
 }
 
 // A login is for one address: another one, also under the same name, never gets it.

@@ -192,7 +192,7 @@ func (v *visit) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // keep writes the login down before anything uses it.
-func (v *visit) keep(_ context.Context, c *oauth2.Config, t *oauth2.Token) (oauth2.TokenSource, error) {
+func (v *visit) keep(ctx context.Context, c *oauth2.Config, t *oauth2.Token) (oauth2.TokenSource, error) {
 	v.mu.Lock()
 	resource := v.resource
 	v.mu.Unlock()
@@ -201,7 +201,7 @@ func (v *visit) keep(_ context.Context, c *oauth2.Config, t *oauth2.Token) (oaut
 		scopes = strings.Fields(granted)
 	}
 	slices.Sort(scopes)
-	err := v.l.change(v.e, func(k *server.Login) {
+	err := v.l.change(ctx, v.e, func(k *server.Login) {
 		*k = server.Login{
 			URL: v.e.URL, Resource: resource, ClientID: c.ClientID, ClientSecret: c.ClientSecret,
 			TokenURL: c.Endpoint.TokenURL, Style: styleName(c.Endpoint.AuthStyle), Scopes: scopes,

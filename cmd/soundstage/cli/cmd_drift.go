@@ -164,7 +164,8 @@ func (a *app) instead(s *seam.Options, w *script.World, t take, f driftFlags) (e
 	if err := os.MkdirAll(filepath.Dir(t.today), 0o700); err != nil {
 		return err
 	}
-	s.Mode, s.Cassette = seam.Record, t.today
+	// No answer is something to compare, too: it is told from a recording that was given up.
+	s.Mode, s.Cassette, s.KeepEmpty = seam.Record, t.today, true
 	if f.upstream != "" {
 		said, err := upstream.Load(a.path(f.upstream))
 		if err != nil {
@@ -189,6 +190,9 @@ func (r *driftRow) compare(t take) error {
 	}
 	defer older.Close() //nolint:errcheck // only read
 	newer, err := cassette.Open(t.today)
+	if fault.CodeOf(err) == cassette.CodeMissing { // a provider that refuses the key ends a recording
+		return fault.New(codeUnanswered, "drift", "scenario %q got no answer of the provider that could be kept", r.Scenario).WithHint(logHint)
+	}
 	if err != nil {
 		return fault.Wrap(err, codeUnanswered, "drift", "the answers to %q could not be kept", r.Scenario).
 			WithHint(logHint)

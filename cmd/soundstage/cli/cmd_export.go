@@ -61,7 +61,11 @@ func (a *app) exportPiece(ctx context.Context, name, format, out string) error {
 	if format == "" {
 		format = h.formats.Usual(p)
 	}
-	made, err := h.formats.Convert(p, format, nil)
+	linked, err := content.Linked(ctx, p, func(ctx context.Context, ref store.Ref) (store.Piece, error) { return h.store.Get(ctx, ref, 0) })
+	if err != nil {
+		return err
+	}
+	made, err := h.formats.Convert(p, format, linked)
 	if err != nil {
 		return err
 	}

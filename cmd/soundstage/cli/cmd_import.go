@@ -85,15 +85,18 @@ func (a *app) importFile(ctx context.Context, file, id string) error {
 	})
 }
 
-// renameImport gives the only piece of a file another id.
+// renameImport gives the piece that the file is about another id, and those that it
+// brings along ids made of that.
 func renameImport(in *content.Imported, id string) error {
-	if len(in.Pieces) > 1 {
-		return fault.New(fault.Invalid, "import", "--id %q names one piece, and the file holds %d", id, len(in.Pieces)).WithHint("leave --id out")
-	}
+	last := len(in.Pieces) - 1
 	if err := store.CheckID(id); err != nil {
 		return err
 	}
-	in.Pieces[0].ID = id
+	named, err := content.Renamed(in.Pieces, id)
+	if err != nil {
+		return fault.New(fault.Invalid, "import", "--id %q names one piece, and the file holds %d that do not belong together", id, last+1).WithHint("leave --id out")
+	}
+	in.Pieces = named
 	return nil
 }
 

@@ -122,7 +122,7 @@ func (a *app) run(ctx context.Context, text string, f runFlags) (err error) {
 	if err != nil {
 		return s.abort(ctx, text, err)
 	}
-	facts, err := h.facts(ctx)
+	facts, err := h.facts(ctx, s.id)
 	if err != nil {
 		return s.abort(ctx, text, err)
 	}

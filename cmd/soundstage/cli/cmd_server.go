@@ -14,6 +14,7 @@ import (
 
 	"github.com/soundstage-dev/soundstage/harness/fault"
 	"github.com/soundstage-dev/soundstage/harness/seam"
+	"github.com/soundstage-dev/soundstage/runtime/lock"
 	"github.com/soundstage-dev/soundstage/runtime/server"
 	"github.com/soundstage-dev/soundstage/runtime/tool"
 	"github.com/soundstage-dev/soundstage/runtime/trust"
@@ -102,7 +103,7 @@ With --replace, variables and headers that are not given stay as they are stored
   soundstage server add tracker --url https://mcp.example.com/mcp --header Authorization
   soundstage server add files --replace --scope here -- files-server --root /srv`,
 		Args: cobra.MinimumNArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error { return a.addServer(args[0], args[1:], f) },
+		RunE: func(c *cobra.Command, args []string) error { return a.addServer(c.Context(), args[0], args[1:], f) },
 	}
 	set := c.Flags()
 	set.StringArrayVar(&f.env, "env", nil, "a `variable` that the command gets: NAME, or NAME=VALUE")
@@ -121,7 +122,7 @@ With --replace, variables and headers that are not given stay as they are stored
 	return c
 }
 
-func (a *app) addServer(name string, command []string, f serverFlags) error {
+func (a *app) addServer(ctx context.Context, name string, command []string, f serverFlags) error {
 	e := server.Entry{Name: name, URL: f.url, Enabled: !f.disabled, Timeout: time.Duration(f.timeout) * time.Second}
 	if f.timeout < 1 {
 		return fault.New(fault.Invalid, "server.add", "timeout is %d", f.timeout).WithHint("give seconds, from 1 to %d", int(server.MaxTimeout/time.Second))
@@ -149,7 +150,7 @@ func (a *app) addServer(name string, command []string, f serverFlags) error {
 	if e.OAuth, err = a.clientOf(f); err != nil {
 		return err
 	}
-	return a.changeServers(func(l *server.List) (serverChanged, error) {
+	return a.changeServers(ctx, func(l *server.List) (serverChanged, error) {
 		did := "added"
 		if l.Has(name) {
 			if did = "replaced"; !f.replace {
@@ -208,8 +209,9 @@ func (a *app) pairs(flag string, given []string, none bool, variable func(string
 	return out, nil
 }
 
-// changeServers reads the list, changes it and saves it.
-func (a *app) changeServers(do func(l *server.List) (serverChanged, error)) error {
+// changeServers reads the list, changes it and saves it. What another process does at the
+// same time is not lost.
+func (a *app) changeServers(ctx context.Context, do func(l *server.List) (serverChanged, error)) error {
 	file, err := a.serversFile()
 	if err != nil {
 		return err
@@ -218,6 +220,12 @@ func (a *app) changeServers(do func(l *server.List) (serverChanged, error)) erro
 		return fault.New(server.CodeFile, "server.file", "%s would lie in the studio %q", server.FileName, in).
 			WithHint("let XDG_CONFIG_HOME name a folder outside of every studio")
 	}
+	unlock, err := lock.File(ctx, file+".lock")
+	if err != nil {
+		return fault.Wrap(err, server.CodeFile, "server.file", "take the lock of %s", server.FileName).
+			WithHint("look who may write the folder of your settings")
+	}
+	defer unlock()
 	list, err := a.readServers()
 	if err != nil {
 		return err
@@ -327,8 +335,8 @@ func (a *app) cmdServerSwitch(word string, on bool) *cobra.Command {
 	return &cobra.Command{
 		Use: word + " NAME", Short: map[bool]string{true: "Let turns use a server", false: "Keep a server, and let no turn use it"}[on], Args: cobra.ExactArgs(1),
 		Example: "  soundstage server " + word + " files",
-		RunE: func(_ *cobra.Command, args []string) error {
-			return a.changeServers(func(l *server.List) (serverChanged, error) {
+		RunE: func(c *cobra.Command, args []string) error {
+			return a.changeServers(c.Context(), func(l *server.List) (serverChanged, error) {
 				e, err := l.Get(args[0])
 				if err != nil {
 					return serverChanged{}, err
@@ -344,13 +352,13 @@ func (a *app) cmdServerRm() *cobra.Command {
 	return &cobra.Command{
 		Use: "rm NAME", Short: "Forget a server, with its secrets", Args: cobra.ExactArgs(1),
 		Example: "  soundstage server rm files",
-		RunE: func(_ *cobra.Command, args []string) error {
-			return a.changeServers(func(l *server.List) (serverChanged, error) {
+		RunE: func(c *cobra.Command, args []string) error {
+			return a.changeServers(c.Context(), func(l *server.List) (serverChanged, error) {
 				if !l.Has(args[0]) {
 					_, err := l.Get(args[0])
 					return serverChanged{}, err
 				}
-				if _, err := a.forgetLogin(args[0]); err != nil {
+				if _, err := a.forgetLogin(c.Context(), args[0]); err != nil {
 					return serverChanged{}, err
 				}
 				l.Remove(args[0])

@@ -145,8 +145,8 @@ func (a *app) cmdServerLogout() *cobra.Command {
 		Use: "logout NAME", Short: "Forget the login to a server", Args: cobra.ExactArgs(1),
 		Long:    `Logout forgets what is kept here. The issuer may still hold it good until it ends.`,
 		Example: "  soundstage server logout tracker",
-		RunE: func(_ *cobra.Command, args []string) error {
-			had, err := a.forgetLogin(args[0])
+		RunE: func(c *cobra.Command, args []string) error {
+			had, err := a.forgetLogin(c.Context(), args[0])
 			if err != nil {
 				return err
 			}
@@ -160,10 +160,10 @@ func (a *app) cmdServerLogout() *cobra.Command {
 }
 
 // forgetLogin says whether there was one.
-func (a *app) forgetLogin(name string) (bool, error) {
+func (a *app) forgetLogin(ctx context.Context, name string) (bool, error) {
 	l := a.logins()
 	if l == nil {
 		return false, nil
 	}
-	return l.Forget(name)
+	return l.Forget(ctx, name)
 }

@@ -180,8 +180,9 @@ func replaceFile(path string, data []byte) error {
 	}
 	if err != nil {
 		_ = os.Remove(f.Name()) // it is of no use
+		return err
 	}
-	return err
+	return syncDir(path)
 }
 
 func firstOf(errs ...error) error {

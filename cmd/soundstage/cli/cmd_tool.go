@@ -43,6 +43,7 @@ type (
 		Text   string          `json:"text" jsonschema:"what a model would read"`
 		Result json.RawMessage `json:"result,omitempty" jsonschema:"the structured result"`
 		Handle string          `json:"handle,omitempty" jsonschema:"where the text was cut: the whole is behind it"`
+		Show   *tool.Show      `json:"show,omitempty" jsonschema:"what a screen would show: art, a choice, the rail"`
 	}
 )
 
@@ -169,8 +170,13 @@ func (a *app) callTool(ctx context.Context, h *house, mode trust.Mode, name, inp
 			return err
 		}
 	}
-	out := toolCalled{Tool: d.Request.Tool, Text: res.Text, Result: res.Structured, Handle: res.Handle}
-	return a.print(out, func(w io.Writer) { fmt.Fprintf(w, "%s\n", indent([]byte(res.Text))) })
+	out := toolCalled{Tool: d.Request.Tool, Text: res.Text, Result: res.Structured, Handle: res.Handle, Show: res.Show}
+	return a.print(out, func(w io.Writer) {
+		fmt.Fprintf(w, "%s\n", indent([]byte(res.Text)))
+		if res.Show != nil {
+			writeShow(w, *res.Show)
+		}
+	})
 }
 
 // askTool puts the question to the person at the terminal, and goes on with the

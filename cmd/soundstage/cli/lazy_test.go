@@ -61,7 +61,7 @@ func TestTheHouseIsOpenedOnFirstUse(t *testing.T) {
 		t.Errorf("%d tools, the store was opened %d times, catalogue %v", len(h.registry.All()), h.store.Opens(), a.models)
 	}
 	for range 2 {
-		if _, err := h.facts(t.Context()); err != nil {
+		if _, err := h.facts(t.Context(), ""); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := a.catalog().Find("anthropic/claude-sonnet-4-5"); err != nil {

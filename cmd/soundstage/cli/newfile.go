@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 
 	"github.com/soundstage-dev/soundstage/harness/fault"
 )
@@ -26,7 +27,9 @@ func writeNew(path string, data []byte) error {
 		return err
 	}
 	// A link, unlike a rename, never replaces what is there.
-	if err = os.Link(f.Name(), path); err == nil || errors.Is(err, fs.ErrExist) {
+	if err = os.Link(f.Name(), path); err == nil {
+		return syncDir(path)
+	} else if errors.Is(err, fs.ErrExist) {
 		return err
 	}
 	return writePlain(path, data) // a file system without links
@@ -55,7 +58,20 @@ func writePlain(path string, data []byte) error {
 	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return errors.Join(err, os.Remove(path))
 	}
-	return nil
+	return syncDir(path)
+}
+
+// syncDir makes the name of the file at path as durable as its bytes, where the system
+// can.
+func syncDir(path string) error {
+	if runtime.GOOS == "windows" {
+		return nil
+	}
+	d, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
 }
 
 // notWritten is the error of a file that could not be made; name is how the person

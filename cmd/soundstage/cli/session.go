@@ -13,6 +13,7 @@ import (
 	"github.com/soundstage-dev/soundstage/runtime/model"
 	"github.com/soundstage-dev/soundstage/runtime/session"
 	"github.com/soundstage-dev/soundstage/runtime/store"
+	"github.com/soundstage-dev/soundstage/runtime/studio"
 	"github.com/soundstage-dev/soundstage/runtime/trace"
 	"github.com/soundstage-dev/soundstage/runtime/trust"
 )
@@ -93,7 +94,17 @@ func (c *conversation) open(ctx context.Context, h *house) error {
 		return err
 	}
 	h.results.Resume(c.id, handles)
+	h.resumeRail(c.id, log.Events)
 	return nil
+}
+
+// resumeRail puts on the rail what a session had there when it ended.
+func (h *house) resumeRail(id string, events []trace.Event) {
+	shown, err := session.Shown(events, studio.ShowRail)
+	kind, preset, ok := strings.Cut(shown.Target, "/")
+	if err == nil && ok { // a trace that does not decode was told of before
+		h.rail.Put(id, store.Ref{Kind: kind, ID: preset})
+	}
 }
 
 // begin writes the first event of a session that has none.
@@ -136,7 +147,7 @@ func (c *conversation) close() {
 }
 
 // facts are what is so around a turn, one line each.
-func (h *house) facts(ctx context.Context) ([]string, error) {
+func (h *house) facts(ctx context.Context, session string) ([]string, error) {
 	list, err := h.store.List(ctx, store.Query{})
 	if err != nil {
 		return nil, err
@@ -148,6 +159,9 @@ func (h *house) facts(ctx context.Context) ([]string, error) {
 	}
 	if len(drafts) > 0 {
 		facts = append(facts, fmt.Sprintf("%s waiting to be applied or discarded.", count(len(drafts), "draft")))
+	}
+	if ref, ok := h.rail.On(session); ok {
+		facts = append(facts, fmt.Sprintf("On the rail beside the conversation: %s.", ref))
 	}
 	return facts, nil
 }

@@ -8,7 +8,12 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/soundstage-dev/soundstage/adapters/folder"
+	"github.com/soundstage-dev/soundstage/adapters/format/agnai"
 	"github.com/soundstage-dev/soundstage/adapters/format/ccv3"
+	"github.com/soundstage-dev/soundstage/adapters/format/native"
+	"github.com/soundstage-dev/soundstage/adapters/format/novelai"
+	"github.com/soundstage-dev/soundstage/adapters/format/risu"
 	"github.com/soundstage-dev/soundstage/adapters/format/sillytavern"
 	"github.com/soundstage-dev/soundstage/adapters/git"
 	"github.com/soundstage-dev/soundstage/adapters/model"
@@ -53,6 +58,8 @@ type house struct {
 	shared   studio.Deps
 	kinds    *studio.Kinds
 	formats  *content.Formats
+	rail     *studio.Rail
+	folders  *folder.Folders
 	locks    *gate.Locks
 }
 
@@ -131,7 +138,11 @@ func (a *app) build(ctx context.Context, dir string, cfg config) (*house, error)
 	h.kinds = newKinds()
 	h.formats = newFormats()
 	h.drafts = draft.New(st, st, h.clock, h.kinds)
-	shared := studio.Deps{Store: st, Drafts: h.drafts, Results: h.results, Clock: h.clock, Kinds: h.kinds}
+	h.rail, h.folders = studio.NewRail(), a.folders(dir)
+	shared := studio.Deps{
+		Store: st, Drafts: h.drafts, Results: h.results, Clock: h.clock, Kinds: h.kinds,
+		Drawers: st, Blocks: content.Blocks{}, Gallery: content.Gallery{}, Rail: h.rail, Folders: h.folders, Importer: incomer{h.formats},
+	}
 	tools := append(studio.Tools(shared), content.Tools(content.Deps{Drafts: h.drafts, Formats: h.formats})...)
 	h.tools, h.shared = tools, shared
 	h.registry = newRegistry(tools)
@@ -153,7 +164,11 @@ func newKinds() *studio.Kinds {
 func newFormats() *content.Formats {
 	return content.NewFormats(slices.Concat(
 		ccv3.Formats(),
+		native.Formats(),
 		sillytavern.Formats(),
+		agnai.Formats(),
+		risu.Formats(),
+		novelai.Formats(),
 	)...)
 }
 

@@ -24,6 +24,7 @@ import (
 	"github.com/soundstage-dev/soundstage/adapters/sqlite"
 	"github.com/soundstage-dev/soundstage/harness/fault"
 	"github.com/soundstage-dev/soundstage/runtime/draft"
+	"github.com/soundstage-dev/soundstage/runtime/drawer"
 	"github.com/soundstage-dev/soundstage/runtime/gate"
 	"github.com/soundstage-dev/soundstage/runtime/ledger"
 	"github.com/soundstage-dev/soundstage/runtime/question"
@@ -35,9 +36,15 @@ type Store interface {
 	store.Store
 	draft.Drafts
 	ledger.Rows
-	question.Rows
+	Beside
 	gate.Between
 	Backend
+}
+
+// Beside is what is kept beside the pieces and their drafts.
+type Beside interface {
+	question.Rows
+	drawer.Rows
 }
 
 // Backend is what every store has beside its ports.

@@ -1,7 +1,9 @@
 package content
 
 import (
+	"context"
 	"slices"
+	"strconv"
 
 	"github.com/soundstage-dev/soundstage/harness/canon"
 	"github.com/soundstage-dev/soundstage/harness/fault"
@@ -70,8 +72,8 @@ func (t *Formats) Convert(p store.Piece, format string, linked []store.Piece) (C
 }
 
 // Losses is what Convert says is lost.
-func (t *Formats) Losses(p store.Piece, format string) ([]Loss, error) {
-	c, err := t.Convert(p, format, nil)
+func (t *Formats) Losses(p store.Piece, format string, linked []store.Piece) ([]Loss, error) {
+	c, err := t.Convert(p, format, linked)
 	return c.Losses, err
 }
 
@@ -85,10 +87,64 @@ func (t *Formats) unchanged(f Format, w Writing) (bool, error) {
 	now := withoutLinks(w.Body)
 	for _, found := range again.Found {
 		if found.Kind == w.Piece.Kind && canon.Equal(withoutLinks(found.Body), now) {
-			return true, nil
+			return sameLinked(w, again.Found, found)
 		}
 	}
 	return false, nil
+}
+
+// embedded is where a character names what files of characters hold whole.
+const embedded = "/links/lorebooks"
+
+// sameLinked reports that the pieces which the file holds beside this one are still
+// those that are linked, unchanged. One that is not at hand is taken as unchanged.
+func sameLinked(w Writing, all []Found, found Found) (bool, error) {
+	if found.Kind != KindCharacter {
+		return true, nil
+	}
+	ids := w.Body.At(embedded)
+	n := 0
+	for _, l := range found.Links {
+		if l.Path != embedded {
+			continue
+		}
+		id := ids.At("/" + strconv.Itoa(n)).Text()
+		n++
+		for _, p := range w.Linked {
+			if p.Kind != all[l.To].Kind || p.ID != id {
+				continue
+			}
+			body, err := canon.ParseTree(p.Body)
+			if err != nil {
+				return false, err
+			}
+			if !canon.Equal(withoutLinks(body), withoutLinks(all[l.To].Body)) {
+				return false, nil
+			}
+		}
+	}
+	return n == ids.Len(), nil
+}
+
+// Linked are the pieces that p names and that get gives, for Convert; one that is not
+// there any more is left out.
+func Linked(ctx context.Context, p store.Piece, get func(ctx context.Context, ref store.Ref) (store.Piece, error)) ([]store.Piece, error) {
+	kind, err := kindNamed(p.Kind)
+	if err != nil {
+		return nil, err
+	}
+	var list []store.Piece
+	for _, ref := range kind.Links(p.Body) {
+		q, err := get(ctx, ref)
+		switch {
+		case fault.CodeOf(err) == fault.NotFound:
+		case err != nil:
+			return nil, err
+		default:
+			list = append(list, q)
+		}
+	}
+	return list, nil
 }
 
 func withoutLinks(body *canon.Node) *canon.Node {

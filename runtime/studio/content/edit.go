@@ -106,7 +106,7 @@ func compose[B Body, In any](ctx context.Context, d Deps, call tool.Call, a acti
 	}
 	p.Op.Capability, p.Op.Input = a.capability, string(input)
 	p.Op.Changes = inOrder(preview.Changes(p, labels))
-	p.Op.Impact = d.impact(p)
+	p.Op.Impact = d.impact(ctx, call.Session, p)
 	made, err := d.Drafts.Compose(ctx, call.Session, p)
 	if err != nil {
 		return none, err
@@ -138,16 +138,25 @@ var labels = map[string]string{
 	"/identity/fullName": "Full name", "/prompts/system": "System prompt", "/prompts/postHistory": "Post-history instructions",
 	"/prompts/depthInjections": "Depth injections", "/greetings/first": "First message", "/greetings/alternates": "Alternate greetings",
 	"/greetings/groupOnly": "Group-only greetings", "/examples": "Example dialogue",
+	"/samplers/topP": "Top P", "/samplers/topK": "Top K", "/samplers/topA": "Top A", "/samplers/minP": "Min P", "/samplers/typicalP": "Typical P",
+	"/samplers/n": "Answers at once", "/samplers/maxContext": "Context size", "/samplers/maxTokens": "Answer length",
 }
 
 // impact says where a changed field has no place of its own: in the formats that the
 // piece came from, else in the one that most programs read.
-func (d Deps) impact(p draft.Proposal) []draft.Impact {
+func (d Deps) impact(ctx context.Context, owner string, p draft.Proposal) []draft.Impact {
 	names := d.Formats.of(p.Proposed)
+	linked, err := Linked(ctx, p.Proposed, func(ctx context.Context, ref store.Ref) (store.Piece, error) {
+		b, err := d.Drafts.Base(ctx, owner, ref)
+		return b.Piece, err
+	})
+	if err != nil {
+		return nil // the export will say why
+	}
 	var rows []draft.Impact
 	before, after := tree(p.Baseline.Body), tree(p.Proposed.Body)
 	for _, name := range names {
-		losses, err := d.Formats.Losses(p.Proposed, name)
+		losses, err := d.Formats.Losses(p.Proposed, name, linked)
 		if err != nil {
 			continue // the export will say why
 		}

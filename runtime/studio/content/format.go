@@ -34,6 +34,7 @@ type About struct {
 	Platform string   // for people: "SillyTavern"
 	Kinds    []string // of pieces that it holds; those that it writes come from Writes
 	Writes   []string // kinds that Write takes; empty for a format that is only read
+	Instead  string   // the format that is written in place of this one, where this one is only read
 	Ext      string   // of a file that is written: ".json"
 	Verbatim bool     // a piece that has not changed may be given back as the file that it came from; never true for files that can hold secrets
 }
@@ -164,8 +165,10 @@ func (t *Formats) of(p store.Piece) []string {
 	}
 	var names []string
 	for _, e := range p.Escrow {
-		if _, err := t.Named(e.Format, p.Kind); err == nil {
-			names = append(names, e.Format)
+		if name := t.written(e.Format); name != "" && !slices.Contains(names, name) {
+			if _, err := t.Named(name, p.Kind); err == nil {
+				names = append(names, name)
+			}
 		}
 	}
 	if len(names) == 0 {
@@ -179,15 +182,27 @@ func (t *Formats) of(p store.Piece) []string {
 // usual is the format of each kind that most programs read.
 var usual = map[string]string{
 	KindCharacter: "json-v2", KindLorebook: "sillytavern-world", KindPersona: "sillytavern-personas", KindPreset: "sillytavern-chat",
-	KindRegex: "sillytavern-regex", KindQuickReply: "sillytavern-quickreply",
+	KindRegex: "sillytavern-regex", KindQuickReply: "sillytavern-quickreply", KindPack: "soundstage", KindHTMLDoc: "html",
+}
+
+// written is the format, or the one that is written in its place.
+func (t *Formats) written(name string) string {
+	for _, f := range t.list {
+		if a := f.About(); a.Name == name && len(a.Writes) == 0 && a.Instead != "" {
+			return a.Instead
+		}
+	}
+	return name
 }
 
 // Usual is the format that a piece came from, else that of its kind which most programs
 // read, else the first; "" where nothing writes it.
 func (t *Formats) Usual(p store.Piece) string {
 	for _, e := range p.Escrow {
-		if _, err := t.Named(e.Format, p.Kind); err == nil {
-			return e.Format
+		if name := t.written(e.Format); name != "" {
+			if _, err := t.Named(name, p.Kind); err == nil {
+				return name
+			}
 		}
 	}
 	names := t.Writing(p.Kind)

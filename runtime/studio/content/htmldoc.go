@@ -12,11 +12,11 @@ const MaxHTML = 200_000
 
 // An HTMLDoc is a drawing: markup that is shown sealed, without running anything of it.
 type HTMLDoc struct {
-	Name    string   `json:"name,omitempty"`
-	Summary string   `json:"summary,omitempty"`
-	Tags    []string `json:"tags,omitempty"`
-	Notes   string   `json:"notes,omitempty"`
-	HTML    string   `json:"html,omitempty"` // as written
+	Name    string   `json:"name,omitempty"`    // the name; the one field that must be there
+	Summary string   `json:"summary,omitempty"` // what it shows, in a sentence
+	Tags    []string `json:"tags,omitempty"`    // for the shelf
+	Notes   string   `json:"notes,omitempty"`   // for whoever works on it
+	HTML    string   `json:"html,omitempty"`    // as written
 }
 
 func (d HTMLDoc) title() string      { return d.Name }

@@ -178,6 +178,56 @@ func (im *Imported) build(f File, r Reading) error {
 	return nil
 }
 
+// Renamed gives the last of a file's pieces the id, and those that it brings along ids
+// made of it: lorebook/ada-lorebook for character/ada. Pieces that do not belong together
+// are refused.
+func Renamed(pieces []store.Piece, id string) ([]store.Piece, error) {
+	const op = "content.import"
+	pieces = slices.Clone(pieces)
+	last := &pieces[len(pieces)-1]
+	kind, err := kindNamed(last.Kind)
+	if err != nil {
+		return nil, err
+	}
+	body, err := canon.ParseTree(last.Body)
+	if err != nil {
+		return nil, err
+	}
+	links := kind.Links(last.Body)
+	count := map[string]int{}
+	for i := range pieces[:len(pieces)-1] {
+		p := &pieces[i]
+		if !slices.Contains(links, p.Ref) {
+			return nil, fault.New(fault.Invalid, op, "%s and %s do not belong together", last.Ref, p.Ref)
+		}
+		was := p.ID
+		p.ID = id + "-" + p.Kind
+		if count[p.Kind]++; count[p.Kind] > 1 {
+			p.ID += fmt.Sprintf("-%d", count[p.Kind])
+		}
+		if err := store.CheckID(p.ID); err != nil {
+			return nil, err
+		}
+		for _, list := range []string{"/links/" + p.Kind + "s", "/links/" + p.Kind + "es", "/" + p.Kind + "es"} {
+			renameLink(body, list, was, p.ID)
+		}
+		if p.Kind == KindLorebook && body.Field("book").Text() == was {
+			must(body.Set("/book", canon.NewText(p.ID)))
+		}
+	}
+	last.ID = id
+	last.Body, err = canon.JSON(body.Bytes())
+	return pieces, err
+}
+
+func renameLink(body *canon.Node, list, was, now string) {
+	for i, it := range body.At(list).Items() {
+		if it.Text() == was {
+			must(body.Set(fmt.Sprintf("%s/%d", list, i), canon.NewText(now)))
+		}
+	}
+}
+
 func link(body *canon.Node, l FoundLink, id string) {
 	if !l.List {
 		must(body.Set(l.Path, canon.NewText(id)))

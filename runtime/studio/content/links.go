@@ -45,7 +45,8 @@ func linksTool(d Deps) tool.Tool {
 					list        *[]string
 					add, remove []string
 				}{
-					{&c.Links.Lorebooks, in.AddLorebooks, in.RemoveLorebooks}, {&c.Links.Packs, in.AddPacks, in.RemovePacks},
+					{&c.Links.Lorebooks, in.AddLorebooks, in.RemoveLorebooks},
+					{&c.Links.Packs, in.AddPacks, in.RemovePacks},
 					{&c.Links.Regexes, in.AddRegexes, in.RemoveRegexes},
 				} {
 					if err := relink(l.list, l.add, l.remove); err != nil {

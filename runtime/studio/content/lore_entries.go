@@ -93,8 +93,12 @@ func checkEntry(b *Lorebook, e LoreEntry) error {
 		is   *int
 		most int
 	}{
-		{"depth", e.Placement.Depth, maxDepth}, {"scan depth", e.Matching.ScanDepth, maxDepth}, {"probability", e.Probability, 100},
-		{"sticky", e.Timing.Sticky, maxDepth}, {"cooldown", e.Timing.Cooldown, maxDepth}, {"delay", e.Timing.Delay, maxDepth},
+		{"depth", e.Placement.Depth, maxDepth},
+		{"scan depth", e.Matching.ScanDepth, maxDepth},
+		{"probability", e.Probability, 100},
+		{"sticky", e.Timing.Sticky, maxDepth},
+		{"cooldown", e.Timing.Cooldown, maxDepth},
+		{"delay", e.Timing.Delay, maxDepth},
 	} {
 		if err := between("lorebook.entry", "the "+n.what+" of "+e.ID, n.is, n.most); err != nil {
 			return err

@@ -40,7 +40,7 @@ func lorePlacementTool(d Deps) tool.Tool {
 	return tool.New(drafting(id, "Update a lorebook entry's placement",
 		"Change where an entry's text goes: position, depth, role, order, priority, group and recursion, as a draft.",
 		"Give only what should change. A locked entry is refused unless it is unlocked first.",
-		"insertion position", "insertion order", "insert at depth", "priority", "inclusion group", "recursion of an entry", "outlet", "where does the entry go"),
+		"insertion position", "insertion order", "insert at depth", "priority", "inclusion group for entries", "group weight", "recursion of an entry", "outlet", "where does the entry go", "put the lore before the character"),
 		func(ctx context.Context, call tool.Call, in LorePlacementIn) (drafted, error) {
 			return edit(ctx, d, call, action{KindLorebook, id, in.ID}, in, func(b *Lorebook, warn say) error {
 				picked, err := chosen(b, []string{in.Entry})

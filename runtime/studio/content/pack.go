@@ -9,9 +9,9 @@ import (
 
 // A Pack is a set of pictures, sounds and other media under labels.
 type Pack struct {
-	Name        string      `json:"name,omitempty"`
-	Description string      `json:"description,omitempty"`
-	Tags        []string    `json:"tags,omitempty"`
+	Name        string      `json:"name,omitempty"`        // the name; the one field that must be there
+	Description string      `json:"description,omitempty"` // what is in it, for people
+	Tags        []string    `json:"tags,omitempty"`        // for the shelf
 	Items       []PackItem  `json:"items,omitempty"`
 	Groups      []PackGroup `json:"groups,omitempty"`
 	Default     string      `json:"default,omitempty"` // the id of the item shown first
@@ -22,13 +22,13 @@ type PackItem struct {
 	ID    string   `json:"id"`              // unique in the pack
 	Label string   `json:"label,omitempty"` // joy, sadness, …
 	Ref   string   `json:"ref"`             // a data: URI, an http(s) URL, asset:ID or archive:PATH
-	MIME  string   `json:"mime,omitempty"`
-	Tags  []string `json:"tags,omitempty"`
+	MIME  string   `json:"mime,omitempty"`  // image/png and the like
+	Tags  []string `json:"tags,omitempty"`  // for finding it
 }
 
 // A PackGroup is a named choice of items: a costume, a mood.
 type PackGroup struct {
-	Name  string   `json:"name"`
+	Name  string   `json:"name"`            // unique in the pack
 	Items []string `json:"items,omitempty"` // ids
 }
 

@@ -162,11 +162,22 @@ func resettle(p *Preset, in PresetSettingsIn) error {
 		to    *string
 		given *string
 	}{
-		{&u.Prefill, v.Prefill}, {&u.Impersonation, v.Impersonation}, {&u.ImperPrefill, v.ImperPrefill}, {&u.NewChat, v.NewChat},
-		{&u.NewGroupChat, v.NewGroupChat}, {&u.NewExample, v.NewExample}, {&u.Continue, v.Continue}, {&u.ContinueGlue, v.ContinueGlue},
-		{&u.GroupNudge, v.GroupNudge}, {&u.SendIfEmpty, v.SendIfEmpty}, {&u.FirstUser, v.FirstUser},
-		{&p.Templates.Lore, in.Templates.Lore}, {&p.Templates.Scenario, in.Templates.Scenario}, {&p.Templates.Personality, in.Templates.Personality},
-		{&p.Templates.Story, in.Templates.Story}, {&p.Templates.Prompt, in.Templates.Prompt},
+		{&u.Prefill, v.Prefill},
+		{&u.Impersonation, v.Impersonation},
+		{&u.ImperPrefill, v.ImperPrefill},
+		{&u.NewChat, v.NewChat},
+		{&u.NewGroupChat, v.NewGroupChat},
+		{&u.NewExample, v.NewExample},
+		{&u.Continue, v.Continue},
+		{&u.ContinueGlue, v.ContinueGlue},
+		{&u.GroupNudge, v.GroupNudge},
+		{&u.SendIfEmpty, v.SendIfEmpty},
+		{&u.FirstUser, v.FirstUser},
+		{&p.Templates.Lore, in.Templates.Lore},
+		{&p.Templates.Scenario, in.Templates.Scenario},
+		{&p.Templates.Personality, in.Templates.Personality},
+		{&p.Templates.Story, in.Templates.Story},
+		{&p.Templates.Prompt, in.Templates.Prompt},
 	} {
 		put(t.to, t.given)
 	}
@@ -181,9 +192,18 @@ func behave(b *Behavior, in BehaviorIn) {
 		to    **bool
 		given *bool
 	}{
-		{&b.Stream, in.Stream}, {&b.ShowThoughts, in.ShowThoughts}, {&b.SquashSystem, in.SquashSystem}, {&b.SystemPrompt, in.SystemPrompt},
-		{&b.WrapQuotes, in.WrapQuotes}, {&b.MaxContextFree, in.MaxContextFree}, {&b.ContinuePrefill, in.ContinuePrefill},
-		{&b.FunctionCalling, in.FunctionCalling}, {&b.WebSearch, in.WebSearch}, {&b.Images, in.Images}, {&b.Videos, in.Videos}, {&b.Audio, in.Audio},
+		{&b.Stream, in.Stream},
+		{&b.ShowThoughts, in.ShowThoughts},
+		{&b.SquashSystem, in.SquashSystem},
+		{&b.SystemPrompt, in.SystemPrompt},
+		{&b.WrapQuotes, in.WrapQuotes},
+		{&b.MaxContextFree, in.MaxContextFree},
+		{&b.ContinuePrefill, in.ContinuePrefill},
+		{&b.FunctionCalling, in.FunctionCalling},
+		{&b.WebSearch, in.WebSearch},
+		{&b.Images, in.Images},
+		{&b.Videos, in.Videos},
+		{&b.Audio, in.Audio},
 		{&b.IgnoreCardPrompt, in.IgnoreCardPrompt},
 	} {
 		set(s.to, s.given)

@@ -2,11 +2,9 @@ package content
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/soundstage-dev/soundstage/harness/fault"
-	"github.com/soundstage-dev/soundstage/runtime/store"
 )
 
 // Codes of lists whose items have ids.
@@ -41,19 +39,6 @@ func (r rows[T]) ids(list []T) []string {
 	return ids
 }
 
-// without is the list without these items.
-func (r rows[T]) without(list []T, ids []string) ([]T, error) {
-	list = slices.Clone(list)
-	for _, id := range ids {
-		i, err := r.at(list, id)
-		if err != nil {
-			return nil, err
-		}
-		list = slices.Delete(list, i, i+1)
-	}
-	return list, nil
-}
-
 // ordered is the list with the named items first, in that order; the rest keeps its own.
 func (r rows[T]) ordered(list []T, order []string) ([]T, error) {
 	first := make([]T, 0, len(list))
@@ -70,20 +55,4 @@ func (r rows[T]) ordered(list []T, order []string) ([]T, error) {
 		rest = slices.Delete(rest, i, i+1)
 	}
 	return append(first, rest...), nil
-}
-
-// fresh is an id for a new item, made of its name: what is taken gets a number behind it.
-func (r rows[T]) fresh(list []T, wanted, name string) string {
-	if wanted != "" {
-		return wanted // a taken one is refused with the body
-	}
-	base := r.what
-	if name != "" {
-		base = store.DeriveID(name)
-	}
-	id := base
-	for n := 2; slices.Contains(r.ids(list), id); n++ {
-		id = base + "-" + strconv.Itoa(n)
-	}
-	return id
 }

@@ -77,6 +77,14 @@ func ReadTree(doc *canon.Node) (Card, error) {
 	return c, nil
 }
 
+// Book is the node of the embedded lorebook, or nil.
+func (c Card) Book() *canon.Node {
+	if c.Version == V1 {
+		return nil
+	}
+	return c.Doc.At(c.Version.root() + "/character_book")
+}
+
 // root is where the fields of a version stand in its document.
 func (v Version) root() string {
 	if v == V1 {

@@ -99,13 +99,28 @@ func readRole(n *canon.Node) (string, bool) {
 	return "system", n.Kind() == canon.Null || n.Text() == "" && n.Kind() == canon.String
 }
 
+// putIn is the first injection that is put in: a card has one place, and no way to say
+// that it is off.
+func putIn(v *canon.Node) *canon.Node {
+	for _, inj := range v.Items() {
+		if inj.Field("off").Raw() != "true" {
+			return inj
+		}
+	}
+	return nil
+}
+
 func writeDepthPrompt(v, old *canon.Node) *canon.Node {
 	out := canon.NewObject()
 	if old.Kind() == canon.Object {
 		out = old.Clone()
 	}
 	was, _ := readDepthPrompt(old)
-	first := v.At("/0")
+	first := putIn(v)
+	if first == nil {
+		must(out.Set("/prompt", canon.NewText("")))
+		return out
+	}
 	for _, m := range [][2]string{{"/prompt", "content"}, {"/depth", "depth"}, {"/role", "role"}} {
 		if val := first.Field(m[1]); val != nil && !canon.Equal(val, was.At("/0").Field(m[1])) {
 			must(out.Set(m[0], val))
@@ -115,8 +130,14 @@ func writeDepthPrompt(v, old *canon.Node) *canon.Node {
 }
 
 func lossyDepthPrompt(v *canon.Node) string {
-	if v.Len() > 1 {
-		return fmt.Sprintf("there is one place for a depth injection; the first of %d is written", v.Len())
+	first := putIn(v)
+	switch {
+	case first == nil:
+		return "a card cannot say that a depth injection is off; none is written"
+	case v.Len() > 1:
+		return fmt.Sprintf("there is one place for a depth injection; of %d the first that is on is written", v.Len())
+	case first.Field("id") != nil || first.Field("off") != nil:
+		return "the id of a depth injection has no place; the text is written"
 	}
 	return ""
 }

@@ -15,6 +15,7 @@ type place struct {
 	ptr      string
 	required bool   // the specification demands the key: cleared means its default
 	foreign  string // "" for a key that readers of the version know, else why it is a loss
+	gone     string // why there is no place, where that is not for the version
 }
 
 // need is a key that the specification demands, may an optional one that readers
@@ -52,8 +53,9 @@ func with1(p place, at [4]place) [4]place {
 	return at
 }
 
-// fields is the whole correspondence, in the order of the canonical body.
-var fields = []field{
+// fields is the whole correspondence: every field of the body, with a place or as a
+// loss. What is only ours comes last.
+var fields = append([]field{
 	{"/identity/name", twin.Text, everywhere("/name")},
 	{"/identity/nickname", twin.Text, only3("/nickname", "/nickname")},
 	{"/identity/tagline", twin.Text, extension("/soundstage/tagline", oursOnly)},
@@ -85,7 +87,7 @@ var fields = []field{
 	{"/settings/talkativeness", twin.Number, with1(kept("/talkativeness", oldTavern), extension("/talkativeness", ""))},
 	{"/variants", twin.Codec{}, [4]place{}},
 	{"/worldName", twin.Text, extension("/world", "")},
-}
+}, own()...)
 
 // A Field is one row of the correspondence, for the generated reference. A place
 // that a version does not have is "".

@@ -102,8 +102,12 @@ func (w *writer) lose(path string, val *canon.Node, verdict twin.Verdict, why st
 func (w *writer) field(f field, now, was *canon.Node) {
 	at := f.at[w.to]
 	if at.ptr == "" {
+		why := at.gone
+		if why == "" {
+			why = "version " + w.to.String()[1:] + " has no place for it"
+		}
 		if now != nil {
-			w.lose(f.path, now, twin.Dropped, "version "+w.to.String()[1:]+" has no place for it")
+			w.lose(f.path, now, twin.Dropped, why)
 		}
 		return
 	}

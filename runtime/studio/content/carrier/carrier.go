@@ -2,9 +2,9 @@
 // puts a changed one back without touching the rest of the file.
 //
 // It is a pure codec of the content studio: bytes in, bytes out. It reads plain
-// JSON files and PNG pictures (tEXt, zTXt and iTXt chunks). It does not know what
-// the JSON means (content/card does), never decodes a picture, and recognises
-// archives only to say that it does not read them.
+// JSON files, PNG pictures (tEXt, zTXt and iTXt chunks) and CHARX archives, also behind
+// a JPEG. It does not know what the JSON means (content/card does), never decodes a
+// picture, and unpacks nothing to a disk.
 package carrier
 
 import (
@@ -15,7 +15,7 @@ import (
 
 // The bounds.
 const (
-	MaxFile = 64 << 20 // bytes of a file
+	MaxFile = 64 << 20 // bytes of a file that is no archive
 	MaxText = 32 << 20 // bytes of all text chunks of one file, inflated
 )
 
@@ -26,7 +26,7 @@ const (
 	CodeTruncated   fault.Code = "CARRIER_TRUNCATED"   // the file ends inside a chunk
 	CodeNoCard      fault.Code = "CARRIER_NO_CARD"     // a sound file without a card
 	CodePayload     fault.Code = "CARRIER_BAD_PAYLOAD" // a card chunk that does not decode
-	CodeTooLarge    fault.Code = "CARRIER_TOO_LARGE"   // MaxFile or MaxText
+	CodeTooLarge    fault.Code = "CARRIER_TOO_LARGE"   // a bound of bytes
 )
 
 // A Kind is a kind of file.
@@ -41,15 +41,19 @@ const (
 	Other   Kind = "other"
 )
 
-// Keywords under which a picture carries a card.
+// Keywords under which a picture carries JSON.
 const (
-	Chara = "chara" // versions 1 and 2
-	CCV3  = "ccv3"  // version 3
+	Chara   = "chara"   // a card, versions 1 and 2
+	CCV3    = "ccv3"    // a card, version 3
+	NAIData = "naidata" // a lorebook of NovelAI
 )
+
+// keywords are those that are read, what counts more first.
+var keywords = []string{CCV3, Chara, NAIData}
 
 // A Payload is one JSON text that a file carries.
 type Payload struct {
-	Keyword string // Chara or CCV3; "" in a JSON file
+	Keyword string // of a picture's chunk; "" in a JSON file and an archive
 	Text    []byte // without a byte order mark
 }
 
@@ -58,6 +62,7 @@ type File struct {
 	Kind     Kind
 	Payloads []Payload       // at least one; of each keyword at most one, in file order
 	Assets   map[string]bool // numbers of the assets that a picture carries in chunks of their own
+	Entries  map[string]bool // names of the files in an archive
 	Warnings []string
 }
 
@@ -98,27 +103,28 @@ func Sniff(data []byte) Kind {
 // Read takes the card texts out of a file.
 func Read(data []byte) (File, error) {
 	const op = "carrier.read"
-	if len(data) > MaxFile {
-		return File{}, fault.New(CodeTooLarge, op, "the file has %d bytes, the bound is %d", len(data), MaxFile)
+	kind := Sniff(data)
+	most := MaxFile
+	if kind == Archive || kind == JPEG {
+		most = MaxArchive
+	}
+	if len(data) > most {
+		return File{}, fault.New(CodeTooLarge, op, "the file has %d bytes, the bound is %d", len(data), most)
 	}
 	if len(data) == 0 {
-		return File{}, fault.New(CodeUnknown, op, "the file is empty").WithHint("give a character card as .json or .png")
+		return File{}, fault.New(CodeUnknown, op, "the file is empty").WithHint("give a character card as .json, .png or .charx")
 	}
-	switch kind := Sniff(data); kind {
+	switch kind {
 	case JSON:
 		start, end := jsonSpan(data)
 		return File{Kind: JSON, Payloads: []Payload{{Text: data[start:end]}}}, nil
 	case PNG:
 		return readPNG(data)
-	case Archive:
-		return File{}, fault.New(CodeUnsupported, op, "the file is a zip archive, as .charx and .byaf cards are; archives are not read yet").
-			WithHint("export the card as PNG or JSON from the program it came from, and import that")
-	case JPEG:
-		return File{}, fault.New(CodeUnsupported, op, "the file is a JPEG; a card archive behind a JPEG is not read yet").
-			WithHint("export the card as PNG or JSON from the program it came from, and import that")
+	case Archive, JPEG:
+		return readArchive(data, kind)
 	}
-	return File{}, fault.New(CodeUnknown, op, "the file is neither JSON nor a PNG: it begins with %q", data[:min(len(data), 12)]).
-		WithHint("give a character card as .json or .png")
+	return File{}, fault.New(CodeUnknown, op, "the file is neither JSON nor a PNG nor an archive: it begins with %q", data[:min(len(data), 12)]).
+		WithHint("give a character card as .json, .png or .charx")
 }
 
 // WriteJSON puts doc where the JSON value of the original stands: its byte order

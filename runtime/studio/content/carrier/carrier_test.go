@@ -127,7 +127,7 @@ func TestJSONFile(t *testing.T) {
 
 func TestSniffRefuses(t *testing.T) {
 	tests := map[string]fault.Code{
-		"PK\x03\x04": CodeUnsupported, "\xff\xd8\xff\xe0": CodeUnsupported, "name: Ada": CodeUnknown, "": CodeUnknown,
+		"PK\x03\x04": CodeArchive, "\xff\xd8\xff\xe0": CodeNoCard, "name: Ada": CodeUnknown, "": CodeUnknown,
 	}
 	for in, want := range tests {
 		if _, err := Read([]byte(in)); fault.CodeOf(err) != want {

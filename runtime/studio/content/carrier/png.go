@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
+	"slices"
 	"strings"
 
 	"github.com/soundstage-dev/soundstage/harness/fault"
@@ -59,7 +60,7 @@ func readPNG(data []byte) (File, error) {
 	if _, err := eachChunk(data, r.visit); err != nil {
 		return File{}, err
 	}
-	for _, key := range []string{CCV3, Chara} {
+	for _, key := range keywords {
 		if n := r.counts[key]; n > 1 {
 			r.warn("the picture has %d %s chunks; the first one that can be read is used", n, key)
 		}
@@ -70,7 +71,7 @@ func readPNG(data []byte) (File, error) {
 // verdict is nil where a card was found; a second copy that does not decode is a
 // warning then.
 func (r *pngReader) verdict() error {
-	for _, key := range []string{CCV3, Chara} {
+	for _, key := range keywords {
 		err := r.failed[key]
 		switch {
 		case err == nil:
@@ -81,7 +82,7 @@ func (r *pngReader) verdict() error {
 		}
 	}
 	if len(r.file.Payloads) == 0 {
-		return fault.New(CodeNoCard, "carrier.png", "the picture carries no card: it has no chara and no ccv3 text chunk").
+		return fault.New(CodeNoCard, "carrier.png", "the picture carries no card: it has no chara, ccv3 or naidata text chunk").
 			WithHint("many sites strip the card from a picture; download the original file")
 	}
 	return nil
@@ -107,7 +108,7 @@ func (r *pngReader) visit(c chunk) {
 		return
 	}
 	key := strings.ToLower(word)
-	if key != Chara && key != CCV3 {
+	if !slices.Contains(keywords, key) {
 		return
 	}
 	r.counts[key]++
@@ -171,23 +172,52 @@ func unbase64(text []byte) ([]byte, error) {
 // the three text kinds goes, one tEXt chunk for each text that is not nil comes in
 // before IEND. All other bytes stay.
 func WritePNG(picture, chara, ccv3 []byte) ([]byte, error) {
+	return WriteTexts(picture, Payload{Chara, chara}, Payload{CCV3, ccv3})
+}
+
+// WriteTexts is WritePNG for texts under other keywords.
+func WriteTexts(picture []byte, texts ...Payload) ([]byte, error) {
 	if Sniff(picture) != PNG {
 		return nil, fault.New(CodeUnknown, "carrier.write", "the picture is not a PNG")
 	}
-	out := bytes.NewBuffer(make([]byte, 0, len(picture)+2*len(chara)+2*len(ccv3)))
+	out := bytes.NewBuffer(make([]byte, 0, len(picture)))
 	out.Write(pngMagic)
 	tail, err := eachChunk(picture, func(c chunk) {
-		if word, isText := keyword(c); isText && (strings.EqualFold(word, Chara) || strings.EqualFold(word, CCV3)) {
+		word, isText := keyword(c)
+		if isText && slices.ContainsFunc(texts, func(p Payload) bool { return strings.EqualFold(word, p.Keyword) }) {
 			return
 		}
 		if c.kind == "IEND" {
-			writeText(out, Chara, chara)
-			writeText(out, CCV3, ccv3)
+			for _, p := range texts {
+				writeText(out, p.Keyword, p.Text)
+			}
 		}
 		out.Write(c.all)
 	})
 	out.Write(tail)
 	return out.Bytes(), err
+}
+
+// PNGAsset is the asset of that number out of a chunk of the picture; nil where there is
+// none that decodes.
+func PNGAsset(picture []byte, number string) (asset []byte) {
+	_, err := eachChunk(picture, func(c chunk) {
+		word, isText := keyword(c)
+		if n, ok := assetNumber(word); !isText || !ok || n != number || asset != nil {
+			return
+		}
+		text, err := chunkText(c, MaxText)
+		if err != nil {
+			return
+		}
+		if raw, err := unbase64(text); err == nil {
+			asset = raw
+		}
+	})
+	if err != nil {
+		return nil
+	}
+	return asset
 }
 
 func writeText(out *bytes.Buffer, key string, text []byte) {

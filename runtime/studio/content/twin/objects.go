@@ -244,15 +244,21 @@ func (o objects) without(now, doc *canon.Node, fresh bool) []Field {
 	for _, f := range o.fields {
 		if f.Path == o.id && f.Ptr != "" && !fresh {
 			if val, _ := f.Codec.Read(doc.At(f.Ptr)); !canon.Equal(val, now.At(o.id)) {
-				continue // made up, because there is none, or it is taken or not readable: as it was
+				f = Field{Path: o.id, Over: &asItWas} // made up, because there is none, or it is taken or not readable
 			}
 		}
-		if f.Path == o.id && f.Ptr == "" {
-			continue // an id of ours is no loss
+		if f.Path == o.id && f.Ptr == "" && f.Over == nil {
+			f = Field{Path: o.id, Over: &asItWas} // an id of ours is no loss
 		}
 		list = append(list, f)
 	}
 	return list
+}
+
+// asItWas leaves the document alone.
+var asItWas = Over{
+	Read:  func(*canon.Node) (*canon.Node, string) { return nil, "" },
+	Write: func(_, _ *canon.Node) []Loss { return nil },
 }
 
 // Object is one object with fields of its own. fresh is the smallest one, as JSON.

@@ -10,6 +10,7 @@ package twin
 
 import (
 	"fmt"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/soundstage-dev/soundstage/harness/canon"
@@ -37,7 +38,7 @@ type Loss struct {
 
 // A Field ties a place in the canonical body to its place in a document.
 type Field struct {
-	Path     string // in the canonical body, or in an item of Objects
+	Path     string // in the canonical body, or in an item of Objects; "" is Rest
 	Ptr      string // in the document; "" is nowhere: what stands at Path is dropped
 	Codec    Codec
 	Required bool   // the format demands the key: cleared means the codec's Empty
@@ -61,6 +62,8 @@ func Read(doc *canon.Node, fields []Field) (body *canon.Node, problems []string)
 	for _, f := range fields {
 		val, problem, at := (*canon.Node)(nil), "", f.Ptr
 		switch {
+		case f.Path == "":
+			continue
 		case f.Over != nil:
 			at = f.Path
 			val, problem = f.Over.Read(doc)
@@ -83,6 +86,10 @@ func Lay(doc *canon.Node, fields []Field, body *canon.Node) []Loss {
 	was, _ := Read(doc, fields)
 	l := layer{doc: doc}
 	for _, f := range fields {
+		if f.Path == "" {
+			l.rest(fields, body, "", f.Reason)
+			continue
+		}
 		l.field(f, body.At(f.Path), was.At(f.Path))
 	}
 	return l.losses
@@ -95,6 +102,25 @@ type layer struct {
 
 func (l *layer) lose(path string, val *canon.Node, verdict Verdict, why string) {
 	l.losses = append(l.losses, Loss{Path: path, Value: Clip(val), Verdict: verdict, Reason: why})
+}
+
+// rest says that what no field names is dropped.
+func (l *layer) rest(fields []Field, n *canon.Node, at, why string) {
+	for name, v := range n.Members() {
+		path := at + canon.JoinPointer(name)
+		named, above := false, false
+		for _, f := range fields {
+			named = named || f.Path == path
+			above = above || strings.HasPrefix(f.Path, path+"/")
+		}
+		switch {
+		case named:
+		case above && v.Kind() == canon.Object:
+			l.rest(fields, v, path, why)
+		default:
+			l.lose(path, v, Dropped, why)
+		}
+	}
 }
 
 // add takes losses whose paths are seen from the value at path.
@@ -118,15 +144,20 @@ func (l *layer) field(f Field, now, was *canon.Node) {
 		}
 		return
 	}
+	lossy := false
 	if now != nil && f.Codec.Lossy != nil {
 		if why := f.Codec.Lossy(now); why != "" {
 			l.lose(f.Path, now, Approximated, why)
+			lossy = true
 		}
 	}
 	if now != nil && f.Codec.Lay != nil { // also where nothing changed: its items' losses count
 		put, losses := f.Codec.Lay(now, l.doc.At(f.Ptr))
 		l.add(f.Path, losses)
 		if !canon.Equal(now, was) {
+			if f.Foreign != "" {
+				l.lose(f.Path, now, Embedded, f.Foreign)
+			}
 			l.set(f.Ptr, put)
 		}
 		return
@@ -134,12 +165,16 @@ func (l *layer) field(f Field, now, was *canon.Node) {
 	if canon.Equal(now, was) {
 		return
 	}
-	if now != nil && f.Foreign != "" {
+	if now != nil && f.Foreign != "" && !lossy {
 		l.lose(f.Path, now, Embedded, f.Foreign)
 	}
+	var put *canon.Node
+	if now != nil {
+		put = f.Codec.Write(now, l.doc.At(f.Ptr))
+	}
 	switch {
-	case now != nil:
-		l.set(f.Ptr, f.Codec.Write(now, l.doc.At(f.Ptr)))
+	case put != nil:
+		l.set(f.Ptr, put)
 	case f.Required:
 		def, err := canon.ParseTree([]byte(f.Codec.Empty))
 		must(err)
@@ -153,6 +188,11 @@ func (l *layer) field(f Field, now, was *canon.Node) {
 // set writes at ptr; a parent that is no object, as "extensions": null, is replaced,
 // because nothing can be kept in it.
 func (l *layer) set(ptr string, v *canon.Node) {
+	if v == nil { // the codec has nothing to write
+		_, err := l.doc.Delete(ptr)
+		must(err)
+		return
+	}
 	if l.doc.Set(ptr, v) == nil {
 		return
 	}

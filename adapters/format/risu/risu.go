@@ -1,0 +1,140 @@
+// Package risu is the formats of Risu's own files: lorebooks, regex scripts, presets.
+//
+// It is an adapter of the content studio behind content.Format; cards of Risu are
+// Character Cards, which another adapter reads. Files that are spelled with Risu's own
+// table (.risup, .risum) are recognised to say why they are not read. It knows no other
+// platform, reads no disk, and runs no script, pattern or trigger.
+package risu
+
+import (
+	"strings"
+
+	"github.com/soundstage-dev/soundstage/harness/canon"
+	"github.com/soundstage-dev/soundstage/harness/fault"
+	"github.com/soundstage-dev/soundstage/runtime/studio/content"
+	"github.com/soundstage-dev/soundstage/runtime/studio/content/carrier"
+	"github.com/soundstage-dev/soundstage/runtime/studio/content/twin"
+)
+
+// The codes of this package.
+const (
+	CodeTable  fault.Code = "RISU_TABLE"  // spelled with Risu's own table of bytes
+	CodePacked fault.Code = "RISU_PACKED" // a packed preset that does not unpack
+)
+
+// The names of the formats.
+const (
+	nameBook   = "risu-lorebook"
+	nameRegex  = "risu-regex"
+	namePreset = "risu-preset"
+	namePacked = "risu-risupreset"
+)
+
+// A format is one kind of file.
+type format struct {
+	about content.About
+	score func(f content.File) float64
+	read  func(f content.File) (content.Reading, error)
+	write func(w content.Writing) (content.Written, error)
+}
+
+// Formats are the formats of this platform.
+func Formats() []content.Format {
+	about := func(name, kind, ext string, verbatim bool) content.About {
+		return content.About{Name: name, Platform: "Risu", Kinds: []string{kind}, Writes: []string{kind}, Ext: ext, Verbatim: verbatim}
+	}
+	return []content.Format{
+		format{about(nameBook, content.KindLorebook, ".json", true), scoreBook, readBook, writeBook},
+		format{about(nameRegex, content.KindRegex, ".json", true), scoreRegex, readRegex, writeRegex},
+		format{about(namePreset, content.KindPreset, ".json", false), scorePreset, readPreset, writePreset},
+		format{about(namePacked, content.KindPreset, ".risupreset", false), scorePacked, readPacked, writePacked},
+	}
+}
+
+// About implements content.Format.
+func (f format) About() content.About { return f.about }
+
+// Score implements content.Format.
+func (f format) Score(file content.File) float64 { return f.score(file) }
+
+// Read implements content.Format.
+func (f format) Read(file content.File) (content.Reading, error) { return f.read(file) }
+
+// Write implements content.Format.
+func (f format) Write(w content.Writing) (content.Written, error) { return f.write(w) }
+
+// A sheet is the document that a body is laid over, and the body to lay.
+type sheet struct {
+	doc  *canon.Node
+	raw  []byte // the twin's file; nil where there is none, or it is no JSON
+	body *canon.Node
+}
+
+// sheetOf opens the twin, or fresh where there is none. A name that came from the file's
+// own name, and is still that one, is neither written nor lost.
+func sheetOf(w content.Writing, fresh, name string) (sheet, error) {
+	s := sheet{body: w.Body.Clone()}
+	if w.Twin == nil {
+		s.doc = parsed(fresh)
+		return s, nil
+	}
+	f := content.Open(w.Twin.Name, w.Twin.Raw)
+	if f.Doc == nil {
+		return s, unread(w)
+	}
+	s.doc, s.raw = f.Doc, w.Twin.Raw
+	s.forget(name, w.Twin.Name)
+	return s, nil
+}
+
+// forget takes a name out of the body that is the file's.
+func (s *sheet) forget(ptr, file string) {
+	if (ptr == "" || s.doc.At(ptr).Text() == "") && s.body.Field("name").Text() == content.NameFromFile(file, 0) {
+		drop(s.body, "/name")
+	}
+}
+
+func (s sheet) written(losses []content.Loss) content.Written {
+	return content.Written{Data: carrier.WriteJSON(s.raw, s.doc.Bytes()), Losses: losses}
+}
+
+func unread(w content.Writing) error {
+	return fault.New(content.CodeEscrow, "content.export", "the original %q of %s no longer reads", w.Twin.Name, w.Piece.Ref)
+}
+
+// spelled says why a file with Risu's table is not read, or nil.
+func spelled(f content.File) error {
+	name := strings.ToLower(f.Name)
+	for ext, what := range map[string]string{".risup": "preset", ".risum": "module"} {
+		if strings.HasSuffix(name, ext) {
+			return fault.New(CodeTable, "risu.read", "%q is a %s spelled with Risu's own table of bytes, which is not built in: its licence forbids it", f.Name, what).
+				WithHint("export it from Risu as JSON, or as a .risupreset")
+		}
+	}
+	return nil
+}
+
+// lost is a table's line for a value that no file of the format holds.
+func lost(path string, codec twin.Codec, why string) twin.Field {
+	return twin.Field{Path: path, Codec: codec, Reason: why}
+}
+
+func parsed(json string) *canon.Node {
+	n, err := canon.ParseTree([]byte(json))
+	must(err)
+	return n
+}
+
+func set(n *canon.Node, ptr string, v *canon.Node) { must(n.Set(ptr, v)) }
+
+func drop(n *canon.Node, ptr string) {
+	_, err := n.Delete(ptr)
+	must(err)
+}
+
+// must is for pointers of our own into objects.
+func must(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
