@@ -1,8 +1,6 @@
 package engine
 
 import (
-	"maps"
-
 	"github.com/soundstage-dev/soundstage/runtime/studio/story/machine"
 	"github.com/soundstage-dev/soundstage/runtime/studio/story/value"
 )
@@ -11,12 +9,7 @@ import (
 // a turn changed without an event is gone when the turn ends, so that a session that is
 // read back from its trace is the same one.
 func (s *Session) fold(at machine.Situation, events []Event) machine.Situation {
-	var world fields
-	open := func() {
-		if world == nil {
-			world = maps.Collect(at.World.Members())
-		}
-	}
+	changed := fields{}
 	for _, e := range events {
 		switch e.Kind {
 		case "machine.transition":
@@ -26,20 +19,22 @@ func (s *Session) fold(at machine.Situation, events []Event) machine.Situation {
 		case "world.update":
 			set, _ := e.Payload.Get("set")
 			for name, v := range set.Members() {
-				open()
-				world[name] = s.folded(name, v)
+				changed[name] = s.folded(name, v)
 			}
 			counts, _ := e.Payload.Get("increment")
 			for name, by := range counts.Members() {
-				open()
-				was, _ := world[name].Float()
+				was, ok := changed[name]
+				if !ok {
+					was, _ = at.World.Get(name)
+				}
+				f, _ := was.Float()
 				n, _ := by.Int()
-				world[name] = value.Of(int64(was) + n)
+				changed[name] = value.Of(int64(f) + n)
 			}
 		}
 	}
-	if world != nil {
-		at.World = value.NewMap(world)
+	if len(changed) > 0 {
+		at.World = at.World.Merge(value.NewMap(changed))
 	}
 	at.World = s.present(at.World)
 	return at

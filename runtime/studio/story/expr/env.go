@@ -33,37 +33,52 @@ type Env struct {
 	name func(string) string
 }
 
+var nothing = map[string]any{}
+
 // NewEnv is an empty Env: every root is nil, or empty where it is always a map.
 func NewEnv() *Env {
-	none := map[string]any{}
-	e := &Env{vars: map[string]any{World: none, Slots: none, Event: none, Args: none, Menu: none, Result: none, Run: map[string]any{"id": "", "turn": 0}}}
-	e.bindMenu()
+	e := &Env{vars: make(map[string]any, 16)}
+	for _, root := range []string{World, Slots, Event, Args, Menu, Result} {
+		e.vars[root] = nothing
+	}
+	e.vars[Run] = noRun
+	maps.Copy(e.vars, noMenu)
 	return e
 }
+
+var (
+	noRun  = map[string]any{"id": "", "turn": 0}
+	noMenu = (&Env{}).asks()
+)
 
 // With is e with one root set.
 func (e *Env) With(root string, v value.Value) *Env {
 	next := &Env{vars: maps.Clone(e.vars), name: e.name}
-	next.vars[root] = v.Go()
-	if v.IsNil() && root != Item && root != State {
-		next.vars[root] = map[string]any{}
-	}
+	next.put(root, v)
 	if root == Menu {
-		next.bindMenu()
+		maps.Copy(next.vars, next.asks())
 	}
 	return next
+}
+
+func (e *Env) put(root string, v value.Value) {
+	e.vars[root] = v.Shared()
+	if v.IsNil() && root != Item && root != State {
+		e.vars[root] = nothing
+	}
 }
 
 // Named is e for a part of a story where intents have names of their own: to is what the
 // whole story calls them.
 func (e *Env) Named(to func(bare string) string) *Env {
 	next := &Env{vars: maps.Clone(e.vars), name: to}
-	next.bindMenu()
+	maps.Copy(next.vars, next.asks())
 	return next
 }
 
-// bindMenu makes the functions that ask about intents, over the menu.
-func (e *Env) bindMenu() {
+// asks are the functions that ask about intents, over the menu.
+func (e *Env) asks() map[string]any {
+	fns := make(map[string]any, 4)
 	primary, blocked := map[string]bool{}, map[string]string{}
 	menu, _ := e.vars[Menu].(map[string]any)
 	for _, row := range rows(menu["primary"]) {
@@ -78,10 +93,10 @@ func (e *Env) bindMenu() {
 		}
 		return e.name(bare)
 	}
-	e.vars["available"] = func(name string) bool { return primary[named(name)] }
-	e.vars["blocked"] = func(name string) bool { _, ok := blocked[named(name)]; return ok }
-	e.vars["blocked_reason"] = func(name string) string { return blocked[named(name)] }
-	e.vars["intent_status"] = func(name string) string {
+	fns["available"] = func(name string) bool { return primary[named(name)] }
+	fns["blocked"] = func(name string) bool { _, ok := blocked[named(name)]; return ok }
+	fns["blocked_reason"] = func(name string) string { return blocked[named(name)] }
+	fns["intent_status"] = func(name string) string {
 		name = named(name)
 		if _, ok := blocked[name]; ok && !primary[name] {
 			return "blocked"
@@ -91,6 +106,7 @@ func (e *Env) bindMenu() {
 		}
 		return "unknown"
 	}
+	return fns
 }
 
 func rows(list any) []map[string]any {

@@ -122,16 +122,21 @@ func Parse(name string, raw []byte) []*Fixture {
 		for _, p := range r.Problems() {
 			f.Findings = append(f.Findings, load.Finding{Severity: load.Error, Pos: p.Pos, Message: p.Message})
 		}
-		if n.Get("test_kind").IsText() && n.Get("test_kind").Scalar.Str() != "flow" || n == nil && len(f.Findings) == 0 {
-			continue
-		}
-		if n != nil && len(n.Keys) == 0 && len(f.Findings) == 0 {
+		if len(f.Findings) == 0 && !isFlow(n) {
 			continue
 		}
 		f.read(n)
 		list = append(list, f)
 	}
 	return list
+}
+
+// isFlow reports a document that is a flow: it says so, or has turns and says nothing.
+func isFlow(n *source.Node) bool {
+	if kind := n.Get("test_kind"); !kind.IsNull() {
+		return kind.Scalar.Text() == "flow"
+	}
+	return !n.Get("turns").IsNull()
 }
 
 // A reader takes the keys of one mapping, and knows which nobody asked for.
@@ -233,7 +238,9 @@ func (f *Fixture) read(n *source.Node) {
 	}
 	f.Pos = n.Pos
 	r := f.reader(n, "flow")
-	r.text("test_kind")
+	if r.text("test_kind") == "" {
+		r.warn(n.Pos, "flow: it does not say test_kind: flow")
+	}
 	r.text("app")
 	f.Recording, f.State, f.World = r.text("recording"), r.text("initial_state"), r.value("initial_world")
 	f.Staged = r.text("mode") == "staged"

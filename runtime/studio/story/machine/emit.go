@@ -126,7 +126,9 @@ func (m *Machine) isGate(r *run, state string) bool {
 			own[m.alias(state, strings.TrimSpace(e.EmitIntent.Source()))] = true
 		}
 	}
-	q := m.run(Situation{State: state, World: r.snapshot()}, value.Value{}, false)
+	at := r.at()
+	at.State = state
+	q := m.run(at, value.Value{}, false)
 	for _, name := range m.Names(state) {
 		if !own[name] && m.leadsOn(q, state, name) {
 			return true

@@ -8,6 +8,7 @@ package machine
 import (
 	"fmt"
 	"strings"
+	"sync"
 
 	"github.com/soundstage-dev/soundstage/harness/fault"
 	"github.com/soundstage-dev/soundstage/runtime/studio/story/expr"
@@ -29,6 +30,7 @@ const (
 type Situation struct {
 	State string      // a path; "root#root.a.x|root.b.y" of a parallel state
 	World value.Value // a map
+	scene *expr.Scene // of World, where somebody looked at it already
 }
 
 // An Event is one thing that happened, in the shape in which a trace has it.
@@ -94,6 +96,7 @@ func (s Step) Binds() bool {
 type Machine struct {
 	story *program.Story
 	types map[string]string // of world keys
+	names sync.Map          // of *program.Scope: its *expr.Names
 }
 
 // New makes the machine of a story.

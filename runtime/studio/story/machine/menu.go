@@ -41,6 +41,7 @@ func (m Menu) Value() value.Value {
 
 // Menu is what can be done in a situation.
 func (m *Machine) Menu(at Situation) Menu {
+	at = at.looked()
 	var menu Menu
 	labels := m.labels(at.State)
 	allowed := m.Allowed(at.State)
@@ -196,7 +197,7 @@ func hinted(s *program.State, a *program.Arc) string {
 
 // page renders the page of where a run stands.
 func (m *Machine) page(r *run, arc *program.Arc) (string, error) {
-	menu := m.Menu(Situation{State: r.state, World: r.snapshot()}).Value()
+	menu := m.Menu(r.at()).Value()
 	show := func(v *view.View, path string) (string, error) {
 		if v == nil {
 			return "", nil

@@ -2,7 +2,6 @@ package machine
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,7 +19,7 @@ type run struct {
 	m         *Machine
 	from      string
 	state     string
-	world     map[string]value.Value
+	stage     *expr.Stage // the world
 	slots     value.Value
 	staged    bool
 	force     bool // effects that run once run again
@@ -29,8 +28,8 @@ type run struct {
 	say       []string
 	emits     []emit
 	rejection *Rejection
-	envs      map[*program.Scope]*expr.Env // of this world and these slots
-	sealed    value.Value                  // the world as a value; nil where it changed
+	envs      map[*program.Scope]*expr.Env // over the stage and these slots
+	changed   bool                         // the world, since the run began
 }
 
 // An emit is an intent that follows from an effect.
@@ -43,47 +42,58 @@ func (m *Machine) run(at Situation, slots value.Value, staged bool) *run {
 	if slots.IsNil() {
 		slots = value.NewMap(nil)
 	}
-	r := &run{m: m, from: at.State, state: at.State, world: map[string]value.Value{}, slots: slots, staged: staged, sealed: at.World}
-	for name, v := range at.World.Members() {
-		r.world[name] = v
-	}
-	return r
+	return &run{m: m, from: at.State, state: at.State, stage: at.looked().scene.Stage(), slots: slots, staged: staged}
 }
 
-func (r *run) snapshot() value.Value {
-	if r.sealed.IsNil() {
-		r.sealed = value.NewMap(r.world)
+// looked is at with the scene of its world.
+func (at Situation) looked() Situation {
+	if at.scene == nil || !at.scene.World().Same(at.World) {
+		at.scene = expr.NewScene(at.World)
 	}
-	return r.sealed
+	return at
+}
+
+// at is where the run stands now.
+func (r *run) at() Situation {
+	return Situation{State: r.state, World: r.stage.World(), scene: r.stage.Scene()}
+}
+
+func (r *run) key(name string) value.Value {
+	v, _ := r.stage.World().Get(name)
+	return v
 }
 
 func (r *run) set(key string, v value.Value) {
-	r.world[key] = v
-	r.sealed, r.envs = value.Value{}, nil
+	r.stage.Set(key, v)
+	if !r.changed {
+		r.changed, r.envs = true, nil // from here on the stage shows the same envs what changes
+	}
 }
 
-// env is what a scope sees: its own keys under their own names, over all others.
+// env is what a scope sees: its own keys under their own names, over all others. It is to
+// be used before the next set.
 func (r *run) env(scope *program.Scope) *expr.Env {
 	if e, ok := r.envs[scope]; ok {
 		return e
 	}
-	world := r.snapshot()
-	if scope != nil && len(scope.Keys) > 0 {
-		view := maps.Clone(r.world)
-		for bare, folded := range scope.Keys {
-			view[bare] = r.world[folded]
-			if _, ok := r.world[folded]; !ok {
-				delete(view, bare)
-			}
-		}
-		world = value.NewMap(view)
-	}
-	e := expr.NewEnv().With(expr.World, world).With(expr.Slots, r.slots)
+	e := r.stage.Env(r.m.namesOf(scope), r.slots)
 	if r.envs == nil {
 		r.envs = map[*program.Scope]*expr.Env{}
 	}
 	r.envs[scope] = e
 	return e
+}
+
+// namesOf is what a part of the story calls keys of the world.
+func (m *Machine) namesOf(scope *program.Scope) *expr.Names {
+	if scope == nil || len(scope.Keys) == 0 {
+		return nil
+	}
+	if n, ok := m.names.Load(scope); ok {
+		return n.(*expr.Names) //nolint:forcetypeassert // it holds nothing else
+	}
+	n, _ := m.names.LoadOrStore(scope, expr.NewNames(scope.Keys))
+	return n.(*expr.Names) //nolint:forcetypeassert // it holds nothing else
 }
 
 func (r *run) event(kind string, payload fields) {
@@ -103,7 +113,7 @@ func (r *run) reject(rej *Rejection, intent string, message bool) {
 
 func (r *run) step(intent string) Step {
 	return Step{
-		Situation: Situation{State: r.state, World: r.snapshot()}, From: r.from, Intent: intent, Slots: r.slots,
+		Situation: r.at(), From: r.from, Intent: intent, Slots: r.slots,
 		Events: r.events, Calls: r.calls, Say: strings.Join(r.say, "\n"), Rejection: r.rejection,
 	}
 }
@@ -163,7 +173,7 @@ func (r *run) effect(e *program.Effect) error {
 		err = r.assign(e)
 	case program.Increment:
 		for _, c := range e.Increment {
-			n, _ := r.world[c.Key].Float()
+			n, _ := r.key(c.Key).Float()
 			r.set(c.Key, value.Of(int64(n)+c.By))
 			r.event("world.update", fields{"increment": value.NewMap(fields{c.Key: value.Of(c.By)})})
 		}
@@ -231,7 +241,7 @@ func (r *run) cached(e *program.Effect) bool {
 	if !e.Once || r.force || len(e.Bind) == 0 {
 		return false
 	}
-	return !slices.ContainsFunc(e.Bind, func(b program.Bind) bool { return r.world[b.Key].Empty() })
+	return !slices.ContainsFunc(e.Bind, func(b program.Bind) bool { return r.key(b.Key).Empty() })
 }
 
 func (r *run) call(e *program.Effect) error {
@@ -239,7 +249,7 @@ func (r *run) call(e *program.Effect) error {
 	if err != nil {
 		return err
 	}
-	r.calls = append(r.calls, Call{Effect: e, Args: args, World: r.snapshot(), Slots: r.slots})
+	r.calls = append(r.calls, Call{Effect: e, Args: args, World: r.stage.World(), Slots: r.slots})
 	r.event("harness.called", fields{"namespace": value.Of(e.Invoke), "args": args, "background": value.Of(e.Background)})
 	return nil
 }

@@ -3,6 +3,7 @@ package value
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"reflect"
 
@@ -19,9 +20,29 @@ const (
 // MaxDepth is the deepest nesting of a value.
 const MaxDepth = 64
 
-// Go is v as the languages of a story see it: nil, bool, int, float64, string, []any,
-// map[string]any. What it gives is the caller's.
+// Go is v as a Go value: nil, bool, int, float64, string, []any, map[string]any. What it
+// gives is the caller's.
 func (v Value) Go() any {
+	switch v.kind {
+	case List:
+		list := make([]any, v.box.n)
+		for i, it := range v.box.list {
+			list[i] = it.Go()
+		}
+		return list
+	case Map:
+		m := make(map[string]any, v.box.n)
+		for name, it := range v.Members() {
+			m[name] = it.Go()
+		}
+		return m
+	}
+	return v.Shared()
+}
+
+// Shared is Go for readers: what it gives is shared with others, and nobody may change
+// what is inside.
+func (v Value) Shared() any {
 	switch v.kind {
 	case Bool:
 		return v.num == 1
@@ -31,20 +52,43 @@ func (v Value) Go() any {
 		return v.f
 	case String:
 		return v.s
-	case List:
-		list := make([]any, len(v.list))
-		for i, it := range v.list {
-			list[i] = it.Go()
-		}
-		return list
-	case Map:
-		m := make(map[string]any, len(v.m))
-		for name, it := range v.m {
-			m[name] = it.Go()
-		}
-		return m
+	case List, Map:
+		return v.box.native(v.kind)
 	}
 	return nil
+}
+
+// A native is a box as the languages see it.
+type native struct{ v any }
+
+// native makes that once: worlds share most of what is in them.
+func (b *box) native(kind Kind) any {
+	if had := b.seen.Load(); had != nil {
+		return had.v
+	}
+	made := &native{}
+	switch {
+	case kind == List:
+		list := make([]any, len(b.list))
+		for i, it := range b.list {
+			list[i] = it.Shared()
+		}
+		made.v = list
+	case b.base != nil:
+		m := maps.Clone(b.base.native(Map).(map[string]any)) //nolint:forcetypeassert // of a map it is one
+		for name, it := range b.m {
+			m[name] = it.Shared()
+		}
+		made.v = m
+	default:
+		m := make(map[string]any, len(b.m))
+		for name, it := range b.m {
+			m[name] = it.Shared()
+		}
+		made.v = m
+	}
+	b.seen.Store(made)
+	return made.v
 }
 
 // From takes a Go value, by reflection where it must: numbers of any size, maps with text
@@ -81,7 +125,7 @@ func from(x any, depth int) (Value, error) {
 			}
 			list[i] = v
 		}
-		return Value{kind: List, list: list}, nil
+		return listOf(list), nil
 	case map[string]any:
 		m := make(map[string]Value, len(x))
 		for name, it := range x {
@@ -91,7 +135,7 @@ func from(x any, depth int) (Value, error) {
 			}
 			m[name] = v
 		}
-		return Value{kind: Map, m: m}, nil
+		return mapOf(m), nil
 	}
 	return reflected(reflect.ValueOf(x), depth)
 }
@@ -136,7 +180,7 @@ func reflected(r reflect.Value, depth int) (Value, error) {
 			}
 			list[i] = v
 		}
-		return Value{kind: List, list: list}, nil
+		return listOf(list), nil
 	case reflect.Map:
 		m := make(map[string]Value, r.Len())
 		for _, k := range r.MapKeys() {
@@ -146,7 +190,7 @@ func reflected(r reflect.Value, depth int) (Value, error) {
 			}
 			m[fmt.Sprint(k.Interface())] = v
 		}
-		return Value{kind: Map, m: m}, nil
+		return mapOf(m), nil
 	}
 	return Value{}, fault.New(CodeType, "story.value", "a world cannot hold a %s", r.Type())
 }
@@ -177,7 +221,7 @@ func fromTree(n *canon.Node) (Value, error) {
 			}
 			list = append(list, v)
 		}
-		return Value{kind: List, list: list}, nil
+		return listOf(list), nil
 	case canon.Object:
 		m := make(map[string]Value, n.Len())
 		for name, it := range n.Members() {
@@ -187,13 +231,13 @@ func fromTree(n *canon.Node) (Value, error) {
 			}
 			m[name] = v
 		}
-		return Value{kind: Map, m: m}, nil
+		return mapOf(m), nil
 	}
 	return Value{}, nil
 }
 
 // MarshalJSON writes v with names sorted.
-func (v Value) MarshalJSON() ([]byte, error) { return json.Marshal(v.Go()) }
+func (v Value) MarshalJSON() ([]byte, error) { return json.Marshal(v.Shared()) }
 
 // UnmarshalJSON is Parse.
 func (v *Value) UnmarshalJSON(raw []byte) error {
@@ -204,7 +248,7 @@ func (v *Value) UnmarshalJSON(raw []byte) error {
 
 // JSON is v as JSON text, with names sorted.
 func (v Value) JSON() string {
-	raw, err := json.Marshal(v.Go())
+	raw, err := json.Marshal(v.Shared())
 	if err != nil {
 		return "null" // NaN and infinities have no JSON
 	}
@@ -220,5 +264,5 @@ func (v Value) Text() string {
 	case List, Map:
 		return v.JSON()
 	}
-	return fmt.Sprint(v.Go())
+	return fmt.Sprint(v.Shared())
 }

@@ -39,8 +39,7 @@ type Value struct {
 	num  int64 // of Bool (1 is true) and Int
 	f    float64
 	s    string
-	list []Value
-	m    map[string]Value
+	box  *box // of List and Map
 }
 
 // Of makes a value of a Go value that cannot fail.
@@ -64,15 +63,11 @@ func Of[T bool | int | int64 | float64 | string](v T) Value {
 }
 
 // NewList is a list of these values, which it copies.
-func NewList(items ...Value) Value { return Value{kind: List, list: slices.Clone(items)} }
+func NewList(items ...Value) Value { return listOf(slices.Clone(items)) }
 
 // NewMap is a map of these members, which it copies.
 func NewMap(members map[string]Value) Value {
-	m := maps.Clone(members)
-	if m == nil {
-		m = map[string]Value{}
-	}
-	return Value{kind: Map, m: m}
+	return mapOf(maps.Clone(members))
 }
 
 // Kind says what v is.
@@ -118,10 +113,8 @@ func (v Value) Str() string {
 // Len is how many items or members v has, or bytes of a String.
 func (v Value) Len() int {
 	switch v.kind {
-	case List:
-		return len(v.list)
-	case Map:
-		return len(v.m)
+	case List, Map:
+		return v.box.n
 	case String:
 		return len(v.s)
 	}
@@ -129,13 +122,17 @@ func (v Value) Len() int {
 }
 
 // Items ranges over a list.
-func (v Value) Items() iter.Seq2[int, Value] { return slices.All(v.list) }
+func (v Value) Items() iter.Seq2[int, Value] { return slices.All(v.box.items()) }
 
 // Members ranges over a map, by name.
 func (v Value) Members() iter.Seq2[string, Value] {
 	return func(yield func(string, Value) bool) {
-		for _, name := range slices.Sorted(maps.Keys(v.m)) {
-			if !yield(name, v.m[name]) {
+		if v.kind != Map {
+			return
+		}
+		for _, name := range v.box.names() {
+			member, _ := v.box.get(name)
+			if !yield(name, member) {
 				return
 			}
 		}
@@ -144,32 +141,31 @@ func (v Value) Members() iter.Seq2[string, Value] {
 
 // Get is a member of a map; nil where there is none.
 func (v Value) Get(name string) (Value, bool) {
-	got, ok := v.m[name]
-	return got, ok
+	return v.box.get(name)
 }
 
 // At is an item of a list; nil where there is none.
 func (v Value) At(i int) (Value, bool) {
-	if v.kind != List || i < 0 || i >= len(v.list) {
+	if v.kind != List || i < 0 || i >= v.box.n {
 		return Value{}, false
 	}
-	return v.list[i], true
+	return v.box.list[i], true
 }
 
 // With is a map with one member more, or another one. v stays as it is.
 func (v Value) With(name string, to Value) Value {
-	m := make(map[string]Value, len(v.m)+1)
-	maps.Copy(m, v.m)
-	m[name] = to
-	return Value{kind: Map, m: m}
+	return Value{kind: Map, box: v.box.with(map[string]Value{name: to})}
 }
 
 // Merge is a map with the members of more over its own.
 func (v Value) Merge(more Value) Value {
-	m := make(map[string]Value, len(v.m)+len(more.m))
-	maps.Copy(m, v.m)
-	maps.Copy(m, more.m)
-	return Value{kind: Map, m: m}
+	if more.kind != Map || more.box.n == 0 {
+		if v.kind == Map {
+			return v
+		}
+		return mapOf(nil)
+	}
+	return Value{kind: Map, box: v.box.with(more.box.flat(0))}
 }
 
 // Equal is as JSON sees it: 1 and 1.0 are one number.
@@ -193,9 +189,23 @@ func (v Value) Equal(w Value) bool {
 	case String:
 		return v.s == w.s
 	case List:
-		return slices.EqualFunc(v.list, w.list, Value.Equal)
+		return v.box == w.box || slices.EqualFunc(v.box.list, w.box.list, Value.Equal)
 	case Map:
-		return maps.EqualFunc(v.m, w.m, Value.Equal)
+		return v.box == w.box || equalMaps(v, w)
+	}
+	return true
+}
+
+func equalMaps(v, w Value) bool {
+	if v.box.n != w.box.n {
+		return false
+	}
+	for _, name := range v.box.names() {
+		a, _ := v.box.get(name)
+		b, ok := w.box.get(name)
+		if !ok || !a.Equal(b) {
+			return false
+		}
 	}
 	return true
 }
@@ -255,30 +265,42 @@ func (v Value) Floats() (Value, bool) {
 		return Of(float64(v.num)), true
 	case List:
 		var out []Value
-		for i, it := range v.list {
+		for i, it := range v.box.list {
 			if f, ok := it.Floats(); ok {
 				if out == nil {
-					out = slices.Clone(v.list)
+					out = slices.Clone(v.box.list)
 				}
 				out[i] = f
 			}
 		}
 		if out != nil {
-			return Value{kind: List, list: out}, true
+			return listOf(out), true
 		}
 	case Map:
 		var out map[string]Value
-		for name, it := range v.m {
+		for _, name := range v.box.names() {
+			it, _ := v.box.get(name)
 			if f, ok := it.Floats(); ok {
 				if out == nil {
-					out = maps.Clone(v.m)
+					out = v.box.flat(0)
 				}
 				out[name] = f
 			}
 		}
 		if out != nil {
-			return Value{kind: Map, m: out}, true
+			return mapOf(out), true
 		}
 	}
 	return v, false
 }
+
+// Map is the members of a map, in one of the caller's.
+func (v Value) Map() map[string]Value {
+	if v.kind != Map {
+		return map[string]Value{}
+	}
+	return v.box.flat(0)
+}
+
+// Same reports that v and w are one and the same list or map, without looking inside.
+func (v Value) Same(w Value) bool { return v.kind == w.kind && v.box == w.box && v.box != nil }
