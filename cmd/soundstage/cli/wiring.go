@@ -24,6 +24,7 @@ import (
 	"github.com/soundstage-dev/soundstage/runtime/result"
 	"github.com/soundstage-dev/soundstage/runtime/studio"
 	"github.com/soundstage-dev/soundstage/runtime/studio/content"
+	"github.com/soundstage-dev/soundstage/runtime/studio/story"
 	"github.com/soundstage-dev/soundstage/runtime/tool"
 	"github.com/soundstage-dev/soundstage/runtime/trust"
 )
@@ -132,7 +133,7 @@ func (a *app) build(ctx context.Context, dir string, cfg config) (*house, error)
 	h.formats = newFormats()
 	h.drafts = draft.New(st, st, h.clock, h.kinds)
 	shared := studio.Deps{Store: st, Drafts: h.drafts, Results: h.results, Clock: h.clock, Kinds: h.kinds}
-	tools := append(studio.Tools(shared), content.Tools(content.Deps{Drafts: h.drafts, Formats: h.formats})...)
+	tools := slices.Concat(studio.Tools(shared), content.Tools(content.Deps{Drafts: h.drafts, Formats: h.formats}), story.Tools(a.storyDeps(dir)))
 	h.tools, h.shared = tools, shared
 	h.registry = newRegistry(tools)
 	h.table = trust.NewTable(trust.Rows()...)
