@@ -21,12 +21,12 @@ import (
 func (a *app) cmdStory() *cobra.Command {
 	c := &cobra.Command{
 		Use:     "story",
-		Short:   "Check and test stories: state machines in YAML",
-		Example: "  soundstage story test stories/door\n  soundstage story test --root library stories/door stories/shop --json",
+		Short:   "Write, check and test stories: state machines in YAML",
+		Example: "  soundstage story new stories/door\n  soundstage story test stories/door\n  soundstage story test --root library stories/door stories/shop --json",
 		Args:    cobra.NoArgs,
 		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(a.cmdStoryTest())
+	c.AddCommand(a.cmdStoryNew(), a.cmdStoryValidate(), a.cmdStoryTest(), a.cmdStoryTurn(), a.cmdStoryExplain(), a.cmdStoryOpen(), a.cmdStoryClose())
 	return c
 }
 
