@@ -122,26 +122,28 @@ func (a *app) showFlow(app string, r flow.Result, verbose bool) {
 		word = "FAIL"
 	}
 	fmt.Fprintf(&b, "%s %s\n", word, filepath.Join(app, "flows", filepath.Base(r.File)))
-	if r.Problem != "" {
-		fmt.Fprintf(&b, "     %s\n", r.Problem)
+	if first := r.First(); first != "" {
+		fmt.Fprintf(&b, "     %s\n", first)
 	}
-	shown := false
-	for _, t := range r.Turns {
-		if verbose && t.Index >= 0 {
-			fmt.Fprintf(&b, "     turn %d → %s\n", t.Index+1, t.State)
-		}
-		for _, f := range t.Failures {
-			if shown && !verbose {
-				break
-			}
-			fmt.Fprintf(&b, "     turn %d: %s\n", t.Index+1, f)
-			shown = true
-		}
+	if verbose {
+		writeTurns(&b, r)
 	}
 	for _, f := range r.Findings {
 		fmt.Fprintf(&b, "     warning: %s\n", f)
 	}
 	_ = a.put(b.String()) // the report that follows says if nobody reads
+}
+
+// writeTurns tells of each turn, and of all that differs.
+func writeTurns(b *strings.Builder, r flow.Result) {
+	for _, t := range r.Turns {
+		if t.Index >= 0 {
+			fmt.Fprintf(b, "     turn %d → %s\n", t.Index+1, t.State)
+		}
+		for _, f := range t.Failures {
+			fmt.Fprintf(b, "       %s\n", f)
+		}
+	}
 }
 
 // storyFiles is the disk, as stories are read from it: a person named the folder.
