@@ -299,10 +299,13 @@ func (d *Disk) List(ctx context.Context, dir string, limit int) (names []string,
 	return names, more || c.left < 0, err
 }
 
-// IsDir reports a folder that may be read.
-func (d *Disk) IsDir(name string) bool {
+// Folder is nil for a folder that may be read, and says of any other name why not.
+func (d *Disk) Folder(name string) error {
 	_, _, info, err := d.stat(name)
-	return err == nil && info.IsDir()
+	if err == nil && !info.IsDir() {
+		err = fault.New(load.CodeNoFile, "story.dir", "%q is not a folder", path.Base(name))
+	}
+	return err
 }
 
 // reason is why the system refused, without a path of this machine.

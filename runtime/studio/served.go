@@ -30,7 +30,12 @@ func Served(p Posture) string {
 		return true
 	}
 	var b strings.Builder
-	b.WriteString("A studio of role-play content. Everything in it is a piece: a kind and an id, such as character/ada.\n")
+	pieces := has("studio.list") || !has("story.validate")
+	if pieces {
+		b.WriteString("A studio of role-play content. Everything in it is a piece: a kind and an id, such as character/ada.\n")
+	} else {
+		b.WriteString("A studio of stories: state machines in YAML, in folders with an app.yaml.\n")
+	}
 	line := func(when bool, text string) {
 		if when {
 			b.WriteString("\n- " + text)
@@ -44,7 +49,9 @@ func Served(p Posture) string {
 	line(drafts, "A capability composes a draft and saves nothing. Several on one piece compose into one draft; change.query shows it.")
 	line(drafts && apply, "Draft, review, apply: when the draft is complete, call change.apply once with its id. "+asks(p.Mode))
 	line(drafts && !apply, "Nothing can be saved here: a person applies drafts elsewhere.")
-	line(!drafts && !apply, "This server is read-only: nothing can be changed through it.")
+	line(has("story.read", "story.validate"), "Stories: story.list and story.read show them, story.turn tries one transition, story.test runs the flows.")
+	line(has("story.write"), "story.write writes the workspace alone and validates in the same call: go on until its errors are gone and story.test is ok.")
+	line(pieces && !drafts && !apply, "This server is read-only: nothing can be changed through it.")
 	line(apply && p.Mode != trust.Full, "GATE_PENDING and GATE_NOBODY mean that nobody could be asked here: the hint says where a person answers or does it. Tell your person, go on with something else, and call again only when they say so; never poll in a loop. A no is a no.")
 	line(apply, "Never say that something was saved or deleted unless a result says so. Change only what was asked for.")
 	line(has("result.query"), "A long result comes with a handle: result.query reads and searches it.")

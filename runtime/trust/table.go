@@ -114,6 +114,13 @@ func Rows() []Row {
 		{ID: "studio.regex.create", Class: Draft, ReadOnly: false},
 		{ID: "studio.restore", Class: Draft, ReadOnly: false},
 		{ID: "studio.search", Class: Read, ReadOnly: true},
+		{ID: "story.list", Class: Read, ReadOnly: true},
+		{ID: "story.read", Class: Read, ReadOnly: true},
+		{ID: "story.search", Class: Read, ReadOnly: true},
+		{ID: "story.test", Class: Read, ReadOnly: true},
+		{ID: "story.turn", Class: Read, ReadOnly: true}, // what a story would call is listed
+		{ID: "story.validate", Class: Read, ReadOnly: true},
+		{ID: "story.write", Class: Write, ReadOnly: false, Bound: true},
 	}
 }
 
@@ -165,7 +172,10 @@ func (t *Table) Verdict(id string, m Mode) Verdict {
 	if !ok {
 		return Deny
 	}
-	return Cell(r.Class, m)
+	if v := Cell(r.Class, m); v != Ask || !r.Bound || r.Class != Write {
+		return v
+	}
+	return Run
 }
 
 // ReadOnly reports whether a read-only server has the tool.
@@ -203,7 +213,11 @@ func (t *Table) Print(w io.Writer) error {
 		if r.ReadOnly {
 			has = "yes"
 		}
-		fmt.Fprintf(tw, "%s\t%s\t%s\n", r.ID, r.Class, has)
+		class := string(r.Class)
+		if r.Bound {
+			class += " in a bound folder"
+		}
+		fmt.Fprintf(tw, "%s\t%s\t%s\n", r.ID, class, has)
 	}
 	return tw.Flush()
 }

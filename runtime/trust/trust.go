@@ -43,4 +43,7 @@ type Row struct {
 	ID       string
 	Class    Class
 	ReadOnly bool // a read-only server has it; not derived from Class
+	// Bound says of a write that it reaches nothing but a folder which a person bound for
+	// it: binding was their yes, and no mode asks again. It has no meaning for other classes.
+	Bound bool
 }

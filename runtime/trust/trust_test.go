@@ -63,6 +63,8 @@ func TestBuiltInRows(t *testing.T) {
 		"ask.choice": {trust.Read, true}, "folder.search": {trust.Read, true}, "folder.import": {trust.Draft, false}, "rail.open": {trust.Read, true},
 		"studio.art": {trust.Read, true}, "studio.collections": {trust.Read, true}, "studio.graveyard": {trust.Read, true}, "studio.graveyard_bury": {trust.Draft, false},
 		"studio.history": {trust.Read, true}, "studio.restore": {trust.Draft, false}, "studio.piece.fork": {trust.Draft, false}, "studio.piece.merge": {trust.Draft, false},
+		"story.list": {trust.Read, true}, "story.read": {trust.Read, true}, "story.search": {trust.Read, true}, "story.test": {trust.Read, true},
+		"story.turn": {trust.Read, true}, "story.validate": {trust.Read, true}, "story.write": {trust.Write, false},
 		"studio.delete": {trust.Delete, false}, "studio.piece.duplicate": {trust.Draft, false}, "studio.character.create": {trust.Draft, false},
 		"character.identity.update": {trust.Draft, false}, "character.prompts.update": {trust.Draft, false}, "character.greetings.update": {trust.Draft, false},
 	}
@@ -155,5 +157,18 @@ c.d   read   yes
 `
 	if b.String() != want {
 		t.Errorf("Print:\n%s\nwant\n%s", b.String(), want)
+	}
+}
+
+// A folder that a person bound is their yes to writing there, and to nothing else.
+func TestBoundWritesAreNotAsked(t *testing.T) {
+	table := trust.NewTable(append(trust.Rows(), trust.Row{ID: "a.run", Class: trust.Exec, Bound: true}, trust.Row{ID: "a.delete", Class: trust.Delete, Bound: true})...)
+	for id, want := range map[string]trust.Verdict{"story.write": trust.Run, "change.apply": trust.Ask, "a.run": trust.Ask, "a.delete": trust.Ask} {
+		if got := table.Verdict(id, trust.Guarded); got != want {
+			t.Errorf("%s: %s, want %s", id, got, want)
+		}
+	}
+	if got := table.Verdict("story.write", "made up"); got != trust.Deny {
+		t.Errorf("an unknown mode: %s", got)
 	}
 }

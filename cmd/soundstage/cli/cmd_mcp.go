@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -30,6 +31,9 @@ With --read-only the server is built without every tool that drafts or writes; -
 --studio leave out others. What is left out is unknown there, not refused. The belt says which
 tools a client's list has; those that are not in it are found and called all the same.
 
+Stories lie below --stories-dir, which is read, and in the --workspace, which is written too:
+naming it is your yes to that. Without them it is the workspace of soundstage story open.
+
 A session meets the world live. With --mode replay a cassette answers what would leave the
 process; the studio is the real one.
 
@@ -45,6 +49,7 @@ end: calls that run come to their end.`,
   soundstage mcp --gate autopilot --belt full
   soundstage mcp --tools 'studio.*,!studio.delete'
   soundstage mcp --record sessions/
+  soundstage mcp --studio story --stories-dir stories --workspace stories/mine
   soundstage mcp --http --listen 127.0.0.1:7801
   soundstage mcp --http --listen 0.0.0.0:7801 --allow-host studio.example --token-env STUDIO_TOKEN`,
 		Args: cobra.MaximumNArgs(1),
@@ -55,6 +60,8 @@ end: calls that run come to their end.`,
 			if err := f.http.check(c.Flags()); err != nil {
 				return err
 			}
+			f.places.asked = slices.Contains(f.studios, "story")
+			a.places = f.places
 			return a.serve(c.Context(), f)
 		},
 	}

@@ -21,12 +21,12 @@ import (
 func (a *app) cmdStory() *cobra.Command {
 	c := &cobra.Command{
 		Use:     "story",
-		Short:   "Check and test stories: state machines in YAML",
-		Example: "  soundstage story test stories/door\n  soundstage story test --root library stories/door stories/shop --json",
+		Short:   "Write, check and test stories: state machines in YAML",
+		Example: "  soundstage story new stories/door\n  soundstage story test stories/door\n  soundstage story test --root library stories/door stories/shop --json",
 		Args:    cobra.NoArgs,
 		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(a.cmdStoryTest())
+	c.AddCommand(a.cmdStoryNew(), a.cmdStoryValidate(), a.cmdStoryTest(), a.cmdStoryTurn(), a.cmdStoryExplain(), a.cmdStoryOpen(), a.cmdStoryClose())
 	return c
 }
 
@@ -122,26 +122,28 @@ func (a *app) showFlow(app string, r flow.Result, verbose bool) {
 		word = "FAIL"
 	}
 	fmt.Fprintf(&b, "%s %s\n", word, filepath.Join(app, "flows", filepath.Base(r.File)))
-	if r.Problem != "" {
-		fmt.Fprintf(&b, "     %s\n", r.Problem)
+	if first := r.First(); first != "" {
+		fmt.Fprintf(&b, "     %s\n", first)
 	}
-	shown := false
-	for _, t := range r.Turns {
-		if verbose && t.Index >= 0 {
-			fmt.Fprintf(&b, "     turn %d → %s\n", t.Index+1, t.State)
-		}
-		for _, f := range t.Failures {
-			if shown && !verbose {
-				break
-			}
-			fmt.Fprintf(&b, "     turn %d: %s\n", t.Index+1, f)
-			shown = true
-		}
+	if verbose {
+		writeTurns(&b, r)
 	}
 	for _, f := range r.Findings {
 		fmt.Fprintf(&b, "     warning: %s\n", f)
 	}
 	_ = a.put(b.String()) // the report that follows says if nobody reads
+}
+
+// writeTurns tells of each turn, and of all that differs.
+func writeTurns(b *strings.Builder, r flow.Result) {
+	for _, t := range r.Turns {
+		if t.Index >= 0 {
+			fmt.Fprintf(b, "     turn %d → %s\n", t.Index+1, t.State)
+		}
+		for _, f := range t.Failures {
+			fmt.Fprintf(b, "       %s\n", f)
+		}
+	}
 }
 
 // storyFiles is the disk, as stories are read from it: a person named the folder.

@@ -131,6 +131,7 @@ session left open can be applied or discarded this way; that hands it over to yo
 			if len(args) == 2 {
 				input = args[1]
 			}
+			a.places.asked = true // a person names the tool: it says itself what it lacks
 			return a.withStore(c.Context(), func(ctx context.Context, h *house) error {
 				return a.callTool(ctx, h, trust.Mode(mode), args[0], input)
 			})

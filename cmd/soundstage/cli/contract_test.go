@@ -17,6 +17,7 @@ import (
 	"github.com/soundstage-dev/soundstage/harness/snapshot"
 	"github.com/soundstage-dev/soundstage/runtime/draft"
 	"github.com/soundstage-dev/soundstage/runtime/gate"
+	"github.com/soundstage-dev/soundstage/runtime/studio/story/value"
 	"github.com/soundstage-dev/soundstage/runtime/tool"
 	"github.com/soundstage-dev/soundstage/runtime/trust"
 )
@@ -30,6 +31,8 @@ func schemaOf(t testing.TB, typ reflect.Type, strict bool) *jsonschema.Schema {
 	t.Helper()
 	s, err := jsonschema.ForType(typ, &jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{
 		reflect.TypeFor[json.RawMessage](): {}, // any JSON: a body, an input schema
+		reflect.TypeFor[tool.Object]():     {Type: "object"},
+		reflect.TypeFor[value.Value]():     {}, // of a story's world
 		reflect.TypeFor[trust.Verdict]():   enum(trust.Run, trust.Ask, trust.Deny),
 		reflect.TypeFor[trust.Class]():     enum(trust.Classes()...),
 		reflect.TypeFor[tool.Effect]():     enum(tool.Read, tool.Draft, tool.Apply, tool.Unknown),
@@ -244,6 +247,13 @@ func TestOutputsFitTheirSchemas(t *testing.T) {
 		{"record", "", "small/rename"},
 		{"test", "", "small/rename"},
 		{"drift", "", "small/rename --upstream scenarios/small/rename.upstream.yaml"},
+		{"story new", "", "stories/door"},
+		{"story validate", "", "stories/door"},
+		{"story test", "", "stories/door"},
+		{"story turn", "", "stories/door leave --state hall"},
+		{"story explain", "", "stories/door/app.yaml:15"},
+		{"story open", "", "stories/door"},
+		{"story close", "", ""},
 		{"cassette merge", "", "cassettes/new/rename.yaml cassettes/new/rename.yaml cassettes/new/rename.yaml --output merged.yaml"},
 		{"cassette review", "", ""},
 		{"demo", "", ""},

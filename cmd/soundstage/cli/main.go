@@ -75,6 +75,7 @@ type app struct {
 	told   bool   // a result is on standard output
 	models *model.Catalog
 	help   *witness // standard output as the command library gets it
+	places places   // of stories, as the command line names them
 }
 
 // root builds the command tree; each command is in its own file.

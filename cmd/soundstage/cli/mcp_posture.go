@@ -47,13 +47,16 @@ func (p *posture) register(set *pflag.FlagSet) {
 
 // A shelf is the tools of one studio, in the sense of a place to work at.
 type shelf struct {
-	name  string
-	tools func(h *house) []tool.Tool
+	name string
+	has  func(s tool.Spec) bool
 }
 
 // shelves are all of them, in the order in which they are listed.
 func shelves() []shelf {
-	return []shelf{{"content", func(h *house) []tool.Tool { return h.tools }}}
+	return []shelf{
+		{"content", func(s tool.Spec) bool { return s.Domain != "story" }},
+		{"story", func(s tool.Spec) bool { return s.Domain == "story" || s.ID == "result.query" }},
+	}
 }
 
 func studioNames() (names []string) {
@@ -95,12 +98,9 @@ func bare(pattern string) string { return strings.TrimPrefix(pattern, "!") }
 // registry is what the server has, and nothing else: the gate gets the same one, so that
 // a tool that is left out is unknown, whoever asks for it by whatever way.
 func (p posture) registry(h *house) (*tool.Registry, error) {
-	var tools []tool.Tool
-	for _, s := range shelves() {
-		if len(p.studios) == 0 || slices.Contains(p.studios, s.name) {
-			tools = append(tools, s.tools(h)...)
-		}
-	}
+	tools := slices.DeleteFunc(slices.Clone(h.tools), func(t tool.Tool) bool {
+		return len(p.studios) > 0 && !slices.ContainsFunc(shelves(), func(s shelf) bool { return slices.Contains(p.studios, s.name) && s.has(t.Spec) })
+	})
 	if p.readOnly {
 		tools = slices.DeleteFunc(tools[:len(tools):len(tools)], func(t tool.Tool) bool { return !h.table.ReadOnly(t.ID) })
 	}

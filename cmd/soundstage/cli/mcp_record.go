@@ -18,6 +18,7 @@ type mcpFlags struct {
 	resume                 bool
 	record, mode, cassette string
 	http                   httpFlags
+	places                 places
 }
 
 func (f *mcpFlags) register(set *pflag.FlagSet) {
@@ -26,6 +27,7 @@ func (f *mcpFlags) register(set *pflag.FlagSet) {
 	set.StringVar(&f.cassette, "cassette", "", "the `file` (area/name or x.yaml) to replay or record; to record, a folder (x/) too, where each session has a file of its own")
 	set.StringVar(&f.record, "record", "", "short for --mode record --cassette `file`")
 	f.http.register(set)
+	f.places.register(set)
 	set.BoolVar(&f.resume, "continue", false, "while recording: go on in the file of a session that was broken off")
 }
 

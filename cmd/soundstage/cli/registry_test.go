@@ -155,6 +155,7 @@ func TestServedTools(t *testing.T) {
 	for name, args := range map[string][]string{
 		"mcp_tools": {"mcp"}, "mcp_tools_read_only": {"mcp", "--read-only"},
 		"mcp_tools_full": {"mcp", "--belt", "full"}, "mcp_tools_full_read_only": {"mcp", "--belt", "full", "--read-only"},
+		"mcp_tools_story": {"mcp", "--studio", "story"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)

@@ -3,6 +3,7 @@ package cli
 import (
 	"reflect"
 
+	"github.com/soundstage-dev/soundstage/runtime/studio/story"
 	"github.com/soundstage-dev/soundstage/runtime/studio/story/flow"
 )
 
@@ -66,6 +67,12 @@ func results() map[string]reflect.Type {
 		"cassette import":   reflect.TypeFor[cassetteImported](),
 		"ledger":            reflect.TypeFor[ledgerResult](),
 		"trace to-scenario": reflect.TypeFor[scenarioMade](),
+		"story new":         reflect.TypeFor[storyMade](),
+		"story validate":    reflect.TypeFor[story.Validation](),
+		"story turn":        reflect.TypeFor[story.TurnOut](),
+		"story explain":     reflect.TypeFor[story.Explained](),
+		"story open":        reflect.TypeFor[storyBound](),
+		"story close":       reflect.TypeFor[storyBound](),
 		"trace show":        reflect.TypeFor[traceShow](),
 		"doctor":            reflect.TypeFor[doctorResult](),
 		"version":           reflect.TypeFor[versionResult](),

@@ -29,6 +29,7 @@ import (
 	"github.com/soundstage-dev/soundstage/runtime/result"
 	"github.com/soundstage-dev/soundstage/runtime/studio"
 	"github.com/soundstage-dev/soundstage/runtime/studio/content"
+	"github.com/soundstage-dev/soundstage/runtime/studio/story"
 	"github.com/soundstage-dev/soundstage/runtime/tool"
 	"github.com/soundstage-dev/soundstage/runtime/trust"
 )
@@ -143,7 +144,7 @@ func (a *app) build(ctx context.Context, dir string, cfg config) (*house, error)
 		Store: st, Drafts: h.drafts, Results: h.results, Clock: h.clock, Kinds: h.kinds,
 		Drawers: st, Blocks: content.Blocks{}, Gallery: content.Gallery{}, Rail: h.rail, Folders: h.folders, Importer: incomer{h.formats},
 	}
-	tools := append(studio.Tools(shared), content.Tools(content.Deps{Drafts: h.drafts, Formats: h.formats})...)
+	tools := slices.Concat(studio.Tools(shared), content.Tools(content.Deps{Drafts: h.drafts, Formats: h.formats}), story.Tools(a.storyDeps(dir)))
 	h.tools, h.shared = tools, shared
 	h.registry = newRegistry(tools)
 	h.table = trust.NewTable(trust.Rows()...)

@@ -32,7 +32,7 @@ func (r *runner) alone(ctx context.Context) error {
 			events[k] = engine.Event{Kind: e.Kind, Seq: k, Payload: e.Payload}
 		}
 		r.all = append(r.all, events...)
-		tr := TurnResult{Index: i, Events: events, State: at.State}
+		tr := TurnResult{Index: i, Line: t.Pos.Line, Events: events, State: at.State}
 		if t.Error != nil {
 			r.rejection(&tr, t.Error, step.Rejection)
 			r.add(tr)

@@ -51,7 +51,7 @@ func (r *runner) engine(ctx context.Context) error {
 			}
 		}
 		r.all = append(r.all, out.Events...)
-		tr := TurnResult{Index: i, Events: out.Events, State: s.State(), Allowed: names(r.o.Machine, s.State())}
+		tr := TurnResult{Index: i, Line: t.Pos.Line, Events: out.Events, State: s.State(), Allowed: names(r.o.Machine, s.State())}
 		for _, miss := range stubs.take() {
 			if !r.o.Forgive {
 				tr.Failures = append(tr.Failures, miss)

@@ -44,12 +44,35 @@ type Result struct {
 // A TurnResult is how one turn went. Index is -1 for what holds of the whole flow.
 type TurnResult struct {
 	Index    int            `json:"index" jsonschema:"from 0; -1 for what holds of the whole flow"`
+	Line     int            `json:"line,omitempty" jsonschema:"of the fixture, where the turn stands"`
 	Passed   bool           `json:"passed"`
 	Failures []string       `json:"failures,omitempty"`
 	State    string         `json:"state"`
 	Allowed  []string       `json:"allowed" jsonschema:"intents that the state takes, the most urgent first"`
 	View     string         `json:"view" jsonschema:"80 columns wide"`
 	Events   []engine.Event `json:"events"`
+}
+
+// First is the first difference of a flow that did not pass, with its place; "" of one that
+// did.
+func (r Result) First() string {
+	if r.Problem != "" {
+		return r.Problem
+	}
+	for _, t := range r.Turns {
+		if len(t.Failures) == 0 {
+			continue
+		}
+		where := sprintf("turn %d", t.Index+1)
+		if t.Index < 0 {
+			where = "at the end"
+		}
+		if t.Line > 0 {
+			where = sprintf("line %d, %s", t.Line, where)
+		}
+		return where + ": " + t.Failures[0]
+	}
+	return ""
 }
 
 // Options say how flows are run.

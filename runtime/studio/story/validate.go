@@ -1,0 +1,126 @@
+package story
+
+import (
+	"context"
+	"path"
+	"strings"
+
+	"github.com/soundstage-dev/soundstage/harness/fault"
+	"github.com/soundstage-dev/soundstage/runtime/studio/story/flow"
+	"github.com/soundstage-dev/soundstage/runtime/studio/story/load"
+	"github.com/soundstage-dev/soundstage/runtime/studio/story/program"
+	"github.com/soundstage-dev/soundstage/runtime/tool"
+)
+
+// ValidateIn names a story.
+type ValidateIn struct {
+	Dir string `json:"dir,omitempty" jsonschema:"the story's folder: below the workspace or the stories folder; the workspace if left out"`
+}
+
+// A Finding is something wrong with a story, and where.
+type Finding struct {
+	File    string `json:"file"`
+	Line    int    `json:"line"`
+	Column  int    `json:"column"`
+	Message string `json:"message"`
+}
+
+// A Validation is everything that is wrong with a story.
+type Validation struct {
+	OK       bool      `json:"ok"`
+	Story    string    `json:"story,omitempty"` // its id, where it can be told
+	States   int       `json:"states"`
+	Flows    int       `json:"flows"`
+	Errors   []Finding `json:"errors"`
+	Warnings []Finding `json:"warnings"`
+}
+
+func validateTool(d Deps) tool.Tool {
+	return tool.New(d.spec(tool.Spec{
+		ID: "story.validate", Title: "Validate a story",
+		Summary:     "Check a whole story, its imports and its flows: every finding with file, line and column.",
+		Description: "ok false is an answer and no failure of the call: errors say why the story does not run. A story with warnings runs, and something in it is wrong.",
+	}), func(ctx context.Context, _ tool.Call, in ValidateIn) (rep tool.Reply[Validation], err error) {
+		err = d.in(ctx, "story.validate", in.Dir, func(p Place, dir string) error {
+			rep.Out, err = Validate(ctx, p.Disk, dir, p.Stories)
+			return err
+		})
+		return rep, err
+	})
+}
+
+// Validate checks a story and the fixtures of its flows. root is where libraries are found.
+func Validate(ctx context.Context, files load.Files, app, root string) (Validation, error) {
+	v := Validation{Errors: []Finding{}, Warnings: []Finding{}}
+	app = manifest(app)
+	s, found, err := load.Load(ctx, load.Options{Files: files, App: app, Root: root})
+	if err != nil && fault.CodeOf(err) != load.CodeInvalid {
+		return v, err
+	}
+	v.OK = s != nil
+	if s != nil {
+		v.Story, v.States = s.ID, len(s.States)
+	}
+	for _, f := range found {
+		v.add(f, f.Severity)
+	}
+	fixtures, err := flowsOf(ctx, files, path.Dir(app))
+	if err != nil {
+		return v, err
+	}
+	v.Flows = len(fixtures)
+	for _, fx := range fixtures {
+		for _, f := range fx.Findings {
+			f.File = strings.TrimPrefix(f.File, path.Dir(app)+"/")
+			v.add(f, load.Warning) // the story itself is as good as it was
+		}
+	}
+	return v, nil
+}
+
+func (v *Validation) add(f load.Finding, s load.Severity) {
+	it := Finding{File: f.File, Line: f.Line, Column: f.Column, Message: f.Message}
+	if s == load.Error {
+		v.Errors = append(v.Errors, it)
+	} else {
+		v.Warnings = append(v.Warnings, it)
+	}
+}
+
+// manifest is the file that a story begins with.
+func manifest(app string) string {
+	if ext := path.Ext(app); ext != ".yaml" && ext != ".yml" {
+		app = path.Join(app, "app.yaml")
+	}
+	return app
+}
+
+// flowsOf are the fixtures in a story's folder flows.
+func flowsOf(ctx context.Context, files load.Files, dir string) ([]*flow.Fixture, error) {
+	names, err := files.Glob(ctx, dir, "flows/*.yaml")
+	if err != nil {
+		return nil, err
+	}
+	var list []*flow.Fixture
+	for _, name := range names {
+		raw, err := files.Read(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, flow.Parse(name, raw)...)
+	}
+	return list, nil
+}
+
+// loaded is a story that runs, or the first of what keeps it from running.
+func loaded(ctx context.Context, op string, files load.Files, app, root string) (*program.Story, error) {
+	s, found, err := load.Load(ctx, load.Options{Files: files, App: manifest(app), Root: root})
+	if err == nil && s == nil {
+		first := ""
+		if len(found) > 0 {
+			first = ": " + found[0].String()
+		}
+		err = fault.New(load.CodeInvalid, op, "the story has errors, and does not run%s", first).WithHint("see all of them with story.validate")
+	}
+	return s, err
+}
