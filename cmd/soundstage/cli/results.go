@@ -39,6 +39,7 @@ func results() map[string]reflect.Type {
 		"piece diff":        reflect.TypeFor[pieceDiff](),
 		"piece fork":        reflect.TypeFor[pieceForked](),
 		"piece merge":       reflect.TypeFor[pieceMerged](),
+		"story graph":       reflect.TypeFor[storyGraph](),
 		"story test":        reflect.TypeFor[flow.Report](),
 		"tool ls":           reflect.TypeFor[toolList](),
 		"tool show":         reflect.TypeFor[toolShow](),
