@@ -21,12 +21,12 @@ import (
 func (a *app) cmdStory() *cobra.Command {
 	c := &cobra.Command{
 		Use:     "story",
-		Short:   "Write, check and test stories: state machines in YAML",
+		Short:   "Write, check, test and draw stories: state machines in YAML",
 		Example: "  soundstage story new stories/door\n  soundstage story test stories/door\n  soundstage story test --root library stories/door stories/shop --json",
 		Args:    cobra.NoArgs,
 		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(a.cmdStoryNew(), a.cmdStoryValidate(), a.cmdStoryTest(), a.cmdStoryTurn(), a.cmdStoryExplain(), a.cmdStoryOpen(), a.cmdStoryClose())
+	c.AddCommand(a.cmdStoryNew(), a.cmdStoryValidate(), a.cmdStoryTest(), a.cmdStoryGraph(), a.cmdStoryTurn(), a.cmdStoryExplain(), a.cmdStoryOpen(), a.cmdStoryClose())
 	return c
 }
 

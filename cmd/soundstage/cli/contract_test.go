@@ -191,6 +191,7 @@ func TestOutputsFitTheirSchemas(t *testing.T) {
 	w.write("calls.json", `{"log": {"entries": [{"request": {"method": "GET", "url": "data:,x"}, "response": {"status": 200}}]}}`)
 	w.env["XDG_CONFIG_HOME"] = t.TempDir() // the list of servers is in no studio
 	w.write("silent.upstream.yaml", "turns:\n- say: {text: hello}\n")
+	w.write("drawn/app.yaml", "app: { id: drawn }\nintents: { go: {} }\nroot: hall\nstates: { hall: { on: { go: { target: . } } } }\n")
 	covered := map[string]bool{}
 	for _, line := range []struct{ command, in, args string }{
 		{"init", "", "other"},
@@ -258,6 +259,7 @@ func TestOutputsFitTheirSchemas(t *testing.T) {
 		{"cassette review", "", ""},
 		{"demo", "", ""},
 		{"version", "", ""},
+		{"story graph", "", "drawn --room hall"},
 		{"server add", "", "x --env SOUNDSTAGE_TEST_AS_PROGRAM=1 -- " + os.Args[0] + " mcp " + w.dir},
 		{"server ls", "", ""},
 		{"server show", "", "x"},
