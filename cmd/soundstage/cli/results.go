@@ -39,7 +39,6 @@ func results() map[string]reflect.Type {
 		"piece diff":        reflect.TypeFor[pieceDiff](),
 		"piece fork":        reflect.TypeFor[pieceForked](),
 		"piece merge":       reflect.TypeFor[pieceMerged](),
-<<<<<<< HEAD
 		"folder share":      reflect.TypeFor[folderChanged](),
 		"folder unshare":    reflect.TypeFor[folderChanged](),
 		"folder ls":         reflect.TypeFor[folderList](),
@@ -47,9 +46,7 @@ func results() map[string]reflect.Type {
 		"collection add":    reflect.TypeFor[collectionRow](),
 		"collection rm":     reflect.TypeFor[collectionRow](),
 		"collection ls":     reflect.TypeFor[collectionList](),
-=======
 		"story graph":       reflect.TypeFor[storyGraph](),
->>>>>>> story
 		"story test":        reflect.TypeFor[flow.Report](),
 		"tool ls":           reflect.TypeFor[toolList](),
 		"tool show":         reflect.TypeFor[toolShow](),
