@@ -255,6 +255,7 @@ func globalsIn(tr *tree, f *file, vars map[string]bool) []string {
 
 // codecs are where JSON of unknown shape is taken apart.
 var codecs = []struct{ pkg, why string }{
+	{"runtime/studio/content/formattest", "reads what the corpus expects of its files"},
 	{"runtime/studio/story/expr", "the languages of a story take and give values of Go"},
 	{"runtime/studio/story/value", "the one place where a story's values become those of Go, and back"},
 	{"harness/canon", "the JSON tree"},
