@@ -65,6 +65,7 @@ func TestHostile(t *testing.T) {
 		"braces on lines":    {one(small + "world:\n  a: " + strings.Repeat("{\n  a: ", 1<<18) + "\n"), "brackets stand open"},
 		"dashes":             {one(small + "hosts:\n  " + strings.Repeat("- ", 1<<20) + "x\n"), "begins more than"},
 		"tags":               {one(small + "hosts: " + strings.Repeat("!a ", 1<<20) + "x\n"), "begins more than"},
+		"keys in a row":      {one(small + strings.Repeat("a: ", 1<<20) + "x\n"), "begins more than"},
 		"deep states":        {one(small + "hosts:\n" + deep(80)), "nested deeper than"},
 		"deep imports":       {chain(20, 1), "or deeper than"},
 		"wide imports":       {chain(12, 4), "more than"},

@@ -31,6 +31,9 @@ func tangled(raw []byte) (line int, why string) {
 			}
 		case ',', ':':
 			parts++
+			if c == ':' && open == 0 { // within brackets there are many, side by side
+				begun++
+			}
 		}
 		switch before = c; {
 		case open > maxOpen:
