@@ -147,7 +147,7 @@ func (s *Session) complete(ctx context.Context, j *Job) error {
 	}
 	s.ended = append(s.ended, j)
 	t := s.begin(s.at.State)
-	world := t.at.World.Merge(value.NewMap(fields{"last_job_id": value.Of(j.ID), "last_job_status": value.Of(string(j.Status))}))
+	world := t.at.World.Merge(value.Owned(fields{"last_job_id": value.Of(j.ID), "last_job_status": value.Of(string(j.Status))}))
 	if !j.Result.Data.IsNil() {
 		world = world.With("last_job_result", j.Result.Data)
 	}
@@ -205,7 +205,7 @@ func (s *Session) summary() value.Value {
 			}
 		}
 	}
-	return value.NewMap(fields{"unread": value.Of(unread), "needs_attention": value.Of(needs)})
+	return value.Owned(fields{"unread": value.Of(unread), "needs_attention": value.Of(needs)})
 }
 
 // onComplete runs what a story does when a job of it ends.
