@@ -94,7 +94,7 @@ exchanges: [{ request: { method: GET, url: "https://weather.test/Ys" }, response
 
 func run(t *testing.T, fixture string, forgive bool) flow.Result {
 	t.Helper()
-	rep, err := flow.Suite{Files: folder(fixture), App: "/post", Work: "/work", Forgive: forgive, Glob: "flows/f.yaml"}.Run(t.Context())
+	rep, err := flow.Suite{Files: folder(fixture), App: "/post", Work: "/srv", Forgive: forgive, Glob: "flows/f.yaml"}.Run(t.Context())
 	if err != nil || len(rep.Flows) != 1 {
 		t.Fatal(rep, err)
 	}
@@ -128,10 +128,10 @@ func TestFixtures(t *testing.T) {
 		head + "recording: ../recording.yaml\nturns: [{ input: A LETTER TO ADA, expect_world: { sent: 1 } }]":                       "",
 		head + "recording: ../recording.yaml\nturns: [{ input: hum }]":                                                              `story.test: turn 1: the recording "../recording.yaml" holds no answer to "hum" in state "desk"`,
 		head + "turns: [{ input: hum }]": `story.test: turn 1: the input "hum" needs a recording, and the flow names none`,
-		head + "turns: [{ intent: { name: send }, expect_error: { code: MISSING_SLOTS, missing_slots: [to] } }]":                                                                                                                      "",
-		head + "turns: [{ intent: { name: fly }, expect_error: { code: INTENT_NOT_ALLOWED_IN_STATE, allowed_contains: [fly] } }]":                                                                                                     `line 3, turn 1: expect_error.allowed_contains: "fly" is not in [ask quit run send]`,
-		head + "turns: [{ intent: { name: quit }, expect_error: { code: GUARD_FAILED } }]":                                                                                                                                            `line 3, turn 1: expect_error: want "GUARD_FAILED", and the intent was taken`,
-		head + "host_bindings: { box: host.artifacts_dir }\nuse_orchestrator: true\n" + send + "expect_world: { path: /work/.artifacts/letter.md } }]\nexpect_files: [{ path: /work/.artifacts/letter.md, content_matches: To Ada }]": "",
+		head + "turns: [{ intent: { name: send }, expect_error: { code: MISSING_SLOTS, missing_slots: [to] } }]":                                                                                                                    "",
+		head + "turns: [{ intent: { name: fly }, expect_error: { code: INTENT_NOT_ALLOWED_IN_STATE, allowed_contains: [fly] } }]":                                                                                                   `line 3, turn 1: expect_error.allowed_contains: "fly" is not in [ask quit run send]`,
+		head + "turns: [{ intent: { name: quit }, expect_error: { code: GUARD_FAILED } }]":                                                                                                                                          `line 3, turn 1: expect_error: want "GUARD_FAILED", and the intent was taken`,
+		head + "host_bindings: { box: host.artifacts_dir }\nuse_orchestrator: true\n" + send + "expect_world: { path: /srv/.artifacts/letter.md } }]\nexpect_files: [{ path: /srv/.artifacts/letter.md, content_matches: To Ada }]": "",
 	} {
 		if got := run(t, fixture, false).First(); got != want {
 			t.Errorf("%s\n  %s\n  want %s", fixture, got, want)
@@ -213,7 +213,7 @@ func FuzzFixture(f *testing.F) {
 			t.Fatal(err)
 		}
 		for _, fx := range flow.Parse("/post/flows/f.yaml", raw) {
-			res := flow.Run(t.Context(), flow.Options{Story: story, Files: folder(""), Work: "/work"}, fx)
+			res := flow.Run(t.Context(), flow.Options{Story: story, Files: folder(""), Work: "/srv"}, fx)
 			if !res.Passed && !res.Skipped && res.First() == "" {
 				t.Errorf("it failed and says nothing: %+v", res)
 			}
