@@ -43,7 +43,7 @@ func Cell(c Class, m Mode) Verdict {
 // derived: a draft writes nothing, but a server where nothing would ask before
 // applying does not offer one.
 func Rows() []Row {
-	return []Row{
+	return append(storyRows(), []Row{
 		{ID: "ask.choice", Class: Read, ReadOnly: true},
 		{ID: "capability.call", Class: Read, ReadOnly: true}, // the gate classes the call that it carries
 		{ID: "capability.find", Class: Read, ReadOnly: true},
@@ -114,6 +114,14 @@ func Rows() []Row {
 		{ID: "studio.regex.create", Class: Draft, ReadOnly: false},
 		{ID: "studio.restore", Class: Draft, ReadOnly: false},
 		{ID: "studio.search", Class: Read, ReadOnly: true},
+	}...)
+}
+
+// storyRows are those of the story studio. Its one write is in the folder that a person
+// bound for it.
+func storyRows() []Row {
+	return []Row{
+		{ID: "story.graph", Class: Read, ReadOnly: true},
 		{ID: "story.list", Class: Read, ReadOnly: true},
 		{ID: "story.read", Class: Read, ReadOnly: true},
 		{ID: "story.search", Class: Read, ReadOnly: true},

@@ -112,15 +112,18 @@ type loader struct {
 func sprintf(format string, args ...any) string { return fmt.Sprintf(format, args...) }
 
 // shown is a file's name in findings.
-func (l *loader) shown(name string) string {
-	if rest, ok := strings.CutPrefix(name, l.base+"/"); ok {
+func (l *loader) shown(name string) string { return Shown(l.base, name) }
+
+// Shown is a file's name as findings and positions of a story in the folder dir have it.
+func Shown(dir, name string) string {
+	if rest, ok := strings.CutPrefix(name, dir+"/"); ok {
 		return rest
 	}
-	if !path.IsAbs(name) || !path.IsAbs(l.base) {
+	if !path.IsAbs(name) || !path.IsAbs(dir) {
 		return name
 	}
 	ups := ""
-	for dir := l.base; dir != "/"; dir = path.Dir(dir) {
+	for ; dir != "/"; dir = path.Dir(dir) {
 		if rest, ok := strings.CutPrefix(name, dir+"/"); ok {
 			return ups + rest
 		}
