@@ -6,6 +6,7 @@ import (
 	"io"
 	"log"
 	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/soundstage-dev/soundstage/cmd/soundstage/cli"
@@ -41,6 +42,9 @@ func options() script.Options[*scenario.Bag] {
 	o := scenario.Options(cli.NewProgram().Main)
 	o.Root, o.Cassettes = ".", "../cassettes"
 	o.Update, o.Record = snapshot.Updating(), *record
+	if examples, err := filepath.Abs("../docs/examples/stories"); err == nil {
+		o.Env = map[string]string{"STORIES": examples}
+	}
 	return o
 }
 

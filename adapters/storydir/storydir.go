@@ -260,6 +260,7 @@ func (c *counted) ReadDir(name string) ([]fs.DirEntry, error) {
 		err = nil
 	}
 	c.left -= len(entries)
+	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
 	return entries, err
 }
 

@@ -153,7 +153,7 @@ func TestGlobAndList(t *testing.T) {
 	if err != nil || !more || len(names) != 3 {
 		t.Errorf("%v, %v, %v", names, more, err)
 	}
-	if names, more, err = p.List(t.Context(), slash(p.work), 10); err != nil || more || len(names) != 4 {
+	if names, more, err = p.List(t.Context(), slash(p.work), 10); err != nil || more || len(names) != 4 || !slices.IsSorted(names) {
 		t.Errorf("%v, %v, %v: .git is nothing of a story", names, more, err)
 	}
 }

@@ -63,7 +63,7 @@ func TestBuiltInRows(t *testing.T) {
 		"ask.choice": {trust.Read, true}, "folder.search": {trust.Read, true}, "folder.import": {trust.Draft, false}, "rail.open": {trust.Read, true},
 		"studio.art": {trust.Read, true}, "studio.collections": {trust.Read, true}, "studio.graveyard": {trust.Read, true}, "studio.graveyard_bury": {trust.Draft, false},
 		"studio.history": {trust.Read, true}, "studio.restore": {trust.Draft, false}, "studio.piece.fork": {trust.Draft, false}, "studio.piece.merge": {trust.Draft, false},
-		"story.list": {trust.Read, true}, "story.read": {trust.Read, true}, "story.search": {trust.Read, true}, "story.test": {trust.Read, true},
+		"story.graph": {trust.Read, true}, "story.list": {trust.Read, true}, "story.read": {trust.Read, true}, "story.search": {trust.Read, true}, "story.test": {trust.Read, true},
 		"story.turn": {trust.Read, true}, "story.validate": {trust.Read, true}, "story.write": {trust.Write, false},
 		"studio.delete": {trust.Delete, false}, "studio.piece.duplicate": {trust.Draft, false}, "studio.character.create": {trust.Draft, false},
 		"character.identity.update": {trust.Draft, false}, "character.prompts.update": {trust.Draft, false}, "character.greetings.update": {trust.Draft, false},

@@ -226,7 +226,11 @@ func writeExplained(w io.Writer, e story.Explained) {
 	for i, p := range e.Inside {
 		fmt.Fprintf(w, "%sin %s %s: %s\n", strings.Repeat("  ", i), p.Kind, p.Name, p.Does)
 	}
-	for _, p := range e.Parts {
+	of := e.Parts
+	if len(of) == 0 && len(e.Inside) > 0 { // it begins nothing: it is a part of this
+		of = e.Inside[len(e.Inside)-1:]
+	}
+	for _, p := range of {
 		fmt.Fprintf(w, "%s %s: %s\n", p.Kind, p.Name, p.Does)
 		for _, row := range []struct{ word, text string }{
 			{"import", p.Scope}, {"when", p.When}, {"target", p.Target}, {"reads", strings.Join(p.Reads, ", ")}, {"writes", strings.Join(p.Writes, ", ")},

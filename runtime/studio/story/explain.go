@@ -46,7 +46,7 @@ func Explain(ctx context.Context, files load.Files, app, root, name string, line
 	if !path.IsAbs(full) {
 		full = path.Join(dir, name)
 	}
-	shown := strings.TrimPrefix(full, dir+"/")
+	shown := load.Shown(dir, full)
 	out := Explained{File: shown, Line: line, Inside: []Part{}, Parts: []Part{}, Findings: []Finding{}}
 	raw, err := files.Read(ctx, full)
 	if err != nil {

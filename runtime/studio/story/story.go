@@ -60,7 +60,7 @@ func Tools(d Deps) []tool.Tool {
 		panic("story: a door is missing")
 	}
 	return []tool.Tool{
-		listTool(d), readTool(d), searchTool(d), testTool(d), turnTool(d), validateTool(d), writeTool(d),
+		graphTool(d), listTool(d), readTool(d), searchTool(d), testTool(d), turnTool(d), validateTool(d), writeTool(d),
 	}
 }
 

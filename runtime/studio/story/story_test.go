@@ -296,3 +296,34 @@ func TestTurn(t *testing.T) {
 		t.Error("something was written")
 	}
 }
+
+func TestGraph(t *testing.T) {
+	call, _ := tools(t, true)
+	out, err := call("story.graph", in{"dir": "shop", "graph": true})
+	rooms, _ := out["rooms"].([]any)
+	g, _ := out["graph"].(map[string]any)
+	if err != nil || out["mode"] != "rooms" || len(rooms) != 2 || g["schema"] != "graph.v1" {
+		t.Fatalf("%v, %v", out, err)
+	}
+	out, err = call("story.graph", in{"dir": "shop", "room": "counter"})
+	if d, _ := out["detail"].(map[string]any); err != nil || out["mode"] != "detail" || d["id"] != "counter" || out["graph"] != nil {
+		t.Errorf("%v, %v", out, err)
+	}
+	if out, err = call("story.graph", in{"dir": "shop", "room": "counter", "agents": true}); err != nil || out["mode"] != "agents" {
+		t.Errorf("%v, %v", out, err)
+	}
+	if _, err = call("story.graph", in{"dir": "shop", "room": "countr"}); fault.CodeOf(err) != story.CodeWhat {
+		t.Error(err)
+	}
+}
+
+// A turn of a small story, over the tool: the story is read each time.
+func BenchmarkTurnTool(b *testing.B) {
+	m := &memory{files: map[string]string{"/s/shop/app.yaml": shop}}
+	for b.Loop() {
+		out, err := story.Take(b.Context(), m, "/s/shop", "", story.TurnIn{State: "counter", Intent: "buy", Slots: tool.Object(`{"what":"pear"}`)})
+		if err != nil || !out.OK {
+			b.Fatal(out, err)
+		}
+	}
+}

@@ -149,7 +149,7 @@ func (s *Session) Seed(state string, world value.Value) {
 		t.at.State = state
 	}
 	for name, v := range world.Members() {
-		t.event("world.update", fields{"set": value.NewMap(fields{name: v})})
+		t.event("world.update", fields{"set": value.Owned(fields{name: v})})
 	}
 	t.at.World = t.at.World.Merge(world)
 	s.finish(t)
@@ -164,7 +164,7 @@ func (s *Session) Override(world value.Value) {
 	}
 	t := s.begin(s.at.State)
 	for name, v := range world.Members() {
-		t.event("world.update", fields{"set": value.NewMap(fields{name: v})})
+		t.event("world.update", fields{"set": value.Owned(fields{name: v})})
 	}
 	t.at.World = t.at.World.Merge(world)
 	s.finish(t)

@@ -33,7 +33,7 @@ func (s stubs) Call(_ context.Context, c engine.Request) (engine.Result, error) 
 	return engine.Result{}, fault.New(engine.CodeHandler, "test", "no handler %q", c.Handler)
 }
 
-func session(t *testing.T, app string, s stubs) *engine.Session {
+func session(t testing.TB, app string, s stubs) *engine.Session {
 	t.Helper()
 	story, found, err := load.Load(t.Context(), load.Options{Files: one(app), App: "/s"})
 	if err != nil || story == nil {

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"time"
 
@@ -59,12 +58,26 @@ func (s *Session) Ended() []*Job {
 	return list
 }
 
+// jobID has the shape of a ULID, which is what stories and their readers expect: the time
+// of the story's clock in milliseconds, then which job of the session it is.
+func jobID(at time.Time, n int) string {
+	const digits = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+	id := make([]byte, 26)
+	for i, v := 25, uint64(n); i >= 10; i, v = i-1, v>>5 {
+		id[i] = digits[v&31]
+	}
+	for i, v := 9, uint64(max(at.UnixMilli(), 0)); i >= 0; i, v = i-1, v>>5 {
+		id[i] = digits[v&31]
+	}
+	return string(id)
+}
+
 // submit begins a job. Its handler answers at once, and what it says counts when its
 // delay is over.
 func (t *turn) submit(ctx context.Context, c machine.Call) error {
 	e := c.Effect
 	args, _ := t.args(machine.Call{Effect: e, Args: c.Args, World: t.at.World, Slots: c.Slots}, nil)
-	j := &Job{ID: fmt.Sprintf("job-%d", len(t.s.jobs)+1), Kind: e.Invoke, Status: Running, Origin: t.at.State, effect: e}
+	j := &Job{ID: jobID(t.s.now, len(t.s.jobs)+1), Kind: e.Invoke, Status: Running, Origin: t.at.State, effect: e}
 	res, err := t.s.handlers.Call(ctx, Request{Handler: e.Invoke, Args: args, State: t.at.State, World: t.at.World, Agent: e.Agent, Dir: dirOf(e), Background: true})
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -134,7 +147,7 @@ func (s *Session) complete(ctx context.Context, j *Job) error {
 	}
 	s.ended = append(s.ended, j)
 	t := s.begin(s.at.State)
-	world := t.at.World.Merge(value.NewMap(fields{"last_job_id": value.Of(j.ID), "last_job_status": value.Of(string(j.Status))}))
+	world := t.at.World.Merge(value.Owned(fields{"last_job_id": value.Of(j.ID), "last_job_status": value.Of(string(j.Status))}))
 	if !j.Result.Data.IsNil() {
 		world = world.With("last_job_result", j.Result.Data)
 	}
@@ -192,7 +205,7 @@ func (s *Session) summary() value.Value {
 			}
 		}
 	}
-	return value.NewMap(fields{"unread": value.Of(unread), "needs_attention": value.Of(needs)})
+	return value.Owned(fields{"unread": value.Of(unread), "needs_attention": value.Of(needs)})
 }
 
 // onComplete runs what a story does when a job of it ends.

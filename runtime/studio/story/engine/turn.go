@@ -42,7 +42,7 @@ func (s *Session) finish(t *turn) {
 }
 
 func (t *turn) event(kind string, payload fields) {
-	t.add([]machine.Event{{Kind: kind, Payload: value.NewMap(payload)}})
+	t.add([]machine.Event{{Kind: kind, Payload: value.Owned(payload)}})
 }
 
 func (t *turn) add(list []machine.Event) {
@@ -59,7 +59,7 @@ func (t *turn) add(list []machine.Event) {
 
 func (t *turn) set(key string, v value.Value) {
 	t.at.World = t.at.World.With(key, v)
-	t.event("world.update", fields{"set": value.NewMap(fields{key: v})})
+	t.event("world.update", fields{"set": value.Owned(fields{key: v})})
 }
 
 // calls makes the calls of a step, in order, and follows the first that fails and says

@@ -61,6 +61,16 @@ func (e *Env) With(root string, v value.Value) *Env {
 	return next
 }
 
+// Page is e for a page: its menu, what is known of its state, and what the whole story
+// calls intents that the page names.
+func (e *Env) Page(menu, state value.Value, to func(bare string) string) *Env {
+	next := &Env{vars: maps.Clone(e.vars), name: to}
+	next.put(Menu, menu)
+	next.put(State, state)
+	maps.Copy(next.vars, next.asks())
+	return next
+}
+
 func (e *Env) put(root string, v value.Value) {
 	e.vars[root] = v.Shared()
 	if v.IsNil() && root != Item && root != State {

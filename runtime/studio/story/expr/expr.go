@@ -15,7 +15,12 @@ import (
 
 	lang "github.com/expr-lang/expr"
 	"github.com/expr-lang/expr/ast"
+	"github.com/expr-lang/expr/builtin"
+	"github.com/expr-lang/expr/checker"
+	"github.com/expr-lang/expr/compiler"
+	"github.com/expr-lang/expr/conf"
 	"github.com/expr-lang/expr/file"
+	"github.com/expr-lang/expr/optimizer"
 	"github.com/expr-lang/expr/vm"
 
 	"github.com/soundstage-dev/soundstage/harness/fault"
@@ -67,7 +72,7 @@ func compile(source string, as lang.Option) (*Expr, error) {
 		return nil, fault.New(CodeTooLong, op, "an expression of %d bytes is longer than %d", len(source), MaxSource)
 	}
 	g := &guard{}
-	program, err := lang.Compile(source, lang.Env(prototype), lang.AllowUndefinedVariables(), lang.MaxNodes(MaxNodes), lang.Patch(g), lang.Patch(nilSafeLen{}), as)
+	program, err := made(source, g, as)
 	if len(g.barred) > 0 {
 		return nil, fault.New(CodeBarred, op, "%q %s", source, strings.Join(g.barred, "; ")).
 			WithHint("an expression may read %s, and call %s", "slots, world, event, run, args, menu, item, result", strings.Join(builtins, ", "))
@@ -76,6 +81,31 @@ func compile(source string, as lang.Option) (*Expr, error) {
 		return nil, syntax(op, source, err)
 	}
 	return &Expr{source: source, program: program, reads: g.reads}, nil
+}
+
+// standard are the library's functions by name: it would make the table anew for every
+// expression, which takes longer than to compile one.
+var standard = func() conf.FunctionsTable {
+	table := conf.FunctionsTable{}
+	for _, f := range builtin.Builtins {
+		table[f.Name] = f
+	}
+	return table
+}()
+
+func made(source string, g *guard, as lang.Option) (*vm.Program, error) {
+	c := &conf.Config{Optimize: true, ShortCircuit: true, MaxNodes: MaxNodes, Builtins: standard}
+	for _, set := range []lang.Option{lang.Env(prototype), lang.AllowUndefinedVariables(), lang.Patch(g), lang.Patch(nilSafeLen{}), as} {
+		set(c)
+	}
+	tree, err := checker.ParseCheck(source, c)
+	if err != nil {
+		return nil, err
+	}
+	if err := optimizer.Optimize(&tree.Node, c); err != nil {
+		return nil, err
+	}
+	return compiler.Compile(tree, c)
 }
 
 func syntax(op, source string, err error) error {

@@ -32,6 +32,7 @@ type Fixture struct {
 	FinalWorld   value.Value
 	NoCalls      []string
 	Files        []FileCheck
+	Sayings      []Saying       // of an intents fixture; nil in a flow
 	Findings     []load.Finding // unknown keys, assertions that check nothing
 }
 
@@ -125,16 +126,21 @@ func Parse(name string, raw []byte) []*Fixture {
 		if len(f.Findings) == 0 && !isFlow(n) {
 			continue
 		}
-		f.read(n)
+		if n.Get("test_kind").Value().Text() == "intents" {
+			f.readSayings(n)
+		} else {
+			f.read(n)
+		}
 		list = append(list, f)
 	}
 	return list
 }
 
-// isFlow reports a document that is a flow: it says so, or has turns and says nothing.
+// isFlow reports a document that is a flow, or says what inputs mean: it says so, or has
+// turns and says nothing.
 func isFlow(n *source.Node) bool {
 	if kind := n.Get("test_kind"); !kind.IsNull() {
-		return kind.Scalar.Text() == "flow"
+		return kind.Scalar.Text() == "flow" || kind.Scalar.Text() == "intents"
 	}
 	return !n.Get("turns").IsNull()
 }

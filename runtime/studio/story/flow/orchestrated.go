@@ -30,6 +30,7 @@ func (r *runner) engine(ctx context.Context) error {
 			}
 		}
 		s.Ended()
+		before := s.World()
 		out := engine.Outcome{Mode: engine.Transitioned, State: s.State()}
 		slots := t.Slots
 		if t.HasIntent {
@@ -38,6 +39,7 @@ func (r *runner) engine(ctx context.Context) error {
 				return err
 			}
 			s.Override(t.Override)
+			before = s.World()
 			stubs.state = s.State()
 			if out, err = s.Turn(ctx, t.Intent, slots, t.Shown); err != nil {
 				return fault.Wrap(err, CodeFlow, "story.test", "turn %d", i+1)
@@ -59,7 +61,7 @@ func (r *runner) engine(ctx context.Context) error {
 		}
 		if t.Error != nil {
 			if out.Mode != engine.Rejected {
-				out.Rejection = nil
+				out.Rejection = nil // what is missing is asked for
 			}
 			r.rejection(&tr, t.Error, out.Rejection)
 			r.add(tr)
@@ -72,7 +74,7 @@ func (r *runner) engine(ctx context.Context) error {
 		if tr.View = out.View; tr.View == "" {
 			tr.View, _ = r.o.Machine.Render(machine.Situation{State: s.State(), World: s.World()})
 		}
-		r.check(&tr, t, checked{state: s.State(), world: s.World(), view: tr.View, slots: slots, events: out.Events}, false)
+		r.check(&tr, t, checked{state: s.State(), world: s.World(), before: before, view: tr.View, slots: slots, events: out.Events}, false)
 		r.inbox(&tr, t, s)
 		r.add(tr)
 	}

@@ -119,6 +119,10 @@ var read = []string{"include", "imports", "phase_templates", "phases", "root", "
 
 func (l *loader) meta(m *module) {
 	a := l.object(m.o.node("app"), "app")
+	at := a.n.Pos
+	if at.File == "" { // there is none: the file itself
+		at = program.Pos{File: l.shown(m.app), Line: 1, Column: 1}
+	}
 	s := l.s
 	if m.parent != nil {
 		s = &program.Story{}
@@ -129,7 +133,7 @@ func (l *loader) meta(m *module) {
 		l.fail(a.pos("context_path"), "app.context and app.context_path are mutually exclusive")
 	}
 	if s.ID == "" {
-		l.fail(a.n.Pos, "app.id is required")
+		l.fail(at, "app.id is required")
 	}
 	a.done()
 }

@@ -31,9 +31,14 @@ func (l *loader) guard(o *object, name string) *expr.Expr {
 	if src == "" {
 		return nil
 	}
-	e, err := expr.CompileBool(src)
-	if err != nil {
-		l.fail(o.pos(name), "%s: %s: %s", o.what, name, problem(err))
+	e, ok := l.guards[src]
+	if !ok {
+		var err error
+		if e, err = expr.CompileBool(src); err != nil {
+			l.fail(o.pos(name), "%s: %s: %s", o.what, name, problem(err))
+			return nil
+		}
+		l.guards[src] = e
 	}
 	return e
 }
@@ -48,9 +53,14 @@ func (l *loader) small(o *object, name string) *expr.Template {
 }
 
 func (l *loader) smallOf(src string, at program.Pos, what string) *expr.Template {
-	t, err := expr.Small(src)
-	if err != nil {
-		l.fail(at, "%s: %s", what, problem(err))
+	t, ok := l.smalls[src]
+	if !ok {
+		var err error
+		if t, err = expr.Small(src); err != nil {
+			l.fail(at, "%s: %s", what, problem(err))
+			return nil
+		}
+		l.smalls[src] = t
 	}
 	return t
 }

@@ -100,7 +100,7 @@ func (l *loader) importOf(k *source.Key) *imported {
 
 // child reads an imported module.
 func (l *loader) child(m *module, imp *imported) *module {
-	app, problem := l.sourceOf(m, imp.source)
+	app, problem := l.sourceOf(m.dir, imp.source)
 	if problem != "" {
 		l.fail(imp.pos, "imports.%s: %s", imp.alias, problem)
 		return nil
@@ -125,8 +125,8 @@ func (l *loader) child(m *module, imp *imported) *module {
 	return c
 }
 
-// sourceOf is the file that a source means.
-func (l *loader) sourceOf(m *module, src string) (app, problem string) {
+// sourceOf is the file that a source means, in a manifest of dir.
+func (l *loader) sourceOf(dir, src string) (app, problem string) {
 	switch {
 	case strings.HasPrefix(src, "@"):
 		_, name, _ := strings.Cut(src, "/")
@@ -140,7 +140,7 @@ func (l *loader) sourceOf(m *module, src string) (app, problem string) {
 	case path.IsAbs(src):
 		app = path.Clean(src)
 	default:
-		app = path.Join(m.dir, src)
+		app = path.Join(dir, src)
 	}
 	if ext := path.Ext(app); ext != ".yaml" && ext != ".yml" {
 		app = path.Join(app, "app.yaml")

@@ -30,11 +30,7 @@ func (l *loader) include(into *source.Node, dir string) {
 		}
 		slices.Sort(names)
 		for _, name := range names {
-			raw := l.read(name, g.Pos)
-			if raw == nil {
-				continue
-			}
-			if tree := l.parse(l.shown(name), raw); tree != nil {
+			if tree := l.file(name, g.Pos); tree != nil {
 				l.merge(into, tree, path.Base(name))
 			}
 		}

@@ -27,7 +27,7 @@ const (
 )
 
 // Files is where a story lies. Names are absolute and slashed; what must not be read is
-// an error of code CodeNoFile.
+// an error of code CodeNoFile. It is asked for several files at once.
 type Files interface {
 	// Read gives a file, of at most source.MaxFile bytes and one more.
 	Read(ctx context.Context, name string) ([]byte, error)
@@ -59,9 +59,10 @@ func Load(ctx context.Context, o Options) (*program.Story, []Finding, error) {
 	}
 	app = path.Clean(app)
 	l := &loader{
-		ctx: ctx, files: o.Files, root: o.Root, work: o.Work, base: path.Dir(app), bindings: o.Bindings, env: o.Env, keys: map[string]bool{}, trees: map[string]*source.Node{}, allowed: map[string]bool{},
+		ctx: ctx, files: o.Files, root: o.Root, work: o.Work, base: path.Dir(app), bindings: o.Bindings, env: o.Env, keys: map[string]bool{}, guards: map[string]*expr.Expr{}, smalls: map[string]*expr.Template{}, pages: map[string]*expr.Pages{}, trees: map[string]*source.Node{}, allowed: map[string]bool{},
 		sum: sha256.New(),
 	}
+	l.readAhead(app)
 	m := l.module(app, nil, nil)
 	if l.err != nil {
 		return nil, l.sorted(), l.err
@@ -91,6 +92,13 @@ type loader struct {
 	bindings map[string]string
 	trees    map[string]*source.Node // by manifest, with what it includes
 	modules  int                     // that were imported
+	ready    map[string]*parsed      // files that were parsed ahead
+
+	// What was compiled already, by source: the same guards stand in many places, and an
+	// imported story is there as often as it is imported.
+	guards map[string]*expr.Expr
+	smalls map[string]*expr.Template
+	pages  map[string]*expr.Pages // by folder
 
 	s       *program.Story
 	aims    []aim
@@ -104,15 +112,18 @@ type loader struct {
 func sprintf(format string, args ...any) string { return fmt.Sprintf(format, args...) }
 
 // shown is a file's name in findings.
-func (l *loader) shown(name string) string {
-	if rest, ok := strings.CutPrefix(name, l.base+"/"); ok {
+func (l *loader) shown(name string) string { return Shown(l.base, name) }
+
+// Shown is a file's name as findings and positions of a story in the folder dir have it.
+func Shown(dir, name string) string {
+	if rest, ok := strings.CutPrefix(name, dir+"/"); ok {
 		return rest
 	}
-	if !path.IsAbs(name) || !path.IsAbs(l.base) {
+	if !path.IsAbs(name) || !path.IsAbs(dir) {
 		return name
 	}
 	ups := ""
-	for dir := l.base; dir != "/"; dir = path.Dir(dir) {
+	for ; dir != "/"; dir = path.Dir(dir) {
 		if rest, ok := strings.CutPrefix(name, dir+"/"); ok {
 			return ups + rest
 		}
@@ -123,7 +134,7 @@ func (l *loader) shown(name string) string {
 
 // read reads a file, or says at the place that names it why not.
 func (l *loader) read(name string, at program.Pos) []byte {
-	raw, err := l.files.Read(l.ctx, name)
+	raw, err := l.raw(name)
 	if err == nil {
 		_, _ = fmt.Fprintf(l.sum, "%s\x00%d\x00", l.shown(name), len(raw)) // a hash takes everything
 		_, _ = l.sum.Write(raw)
@@ -138,6 +149,30 @@ func (l *loader) read(name string, at program.Pos) []byte {
 	}
 	l.fail(at, "%q cannot be read: %s", l.shown(name), err)
 	return nil
+}
+
+func (l *loader) raw(name string) ([]byte, error) {
+	if p := l.ready[name]; p != nil {
+		return p.raw, p.err
+	}
+	return l.files.Read(l.ctx, name)
+}
+
+// file reads a YAML file.
+func (l *loader) file(name string, at program.Pos) *source.Node {
+	raw := l.read(name, at)
+	if raw == nil {
+		return nil
+	}
+	p := l.ready[name]
+	if p == nil {
+		return l.parse(l.shown(name), raw)
+	}
+	l.yaml.Count(program.Pos{File: l.shown(name), Line: 1, Column: 1}, p.nodes)
+	for _, pr := range append(p.problems, l.yaml.Problems()...) {
+		l.fail(pr.Pos, "%s", pr.Message)
+	}
+	return p.node
 }
 
 // parse reads YAML, and takes what is wrong with it into the findings.
@@ -180,14 +215,23 @@ func (l *loader) module(app string, parent *module, imp *imported) *module {
 	}
 	m := &module{app: app, dir: path.Dir(app), tree: tree, parent: parent, imp: imp}
 	m.o = l.object(tree, "the story")
-	m.pages = expr.NewPages(func(name string) ([]byte, error) {
+	m.pages = l.pagesOf(m.dir)
+	l.imports(m)
+	return m
+}
+
+func (l *loader) pagesOf(dir string) *expr.Pages {
+	if p := l.pages[dir]; p != nil {
+		return p
+	}
+	p := expr.NewPages(func(name string) ([]byte, error) {
 		if !local(name) {
 			return nil, fault.New(CodeNoFile, "story.page", "the page %q lies outside of the story's views", name)
 		}
-		return l.files.Read(l.ctx, path.Join(m.dir, "views", name))
+		return l.files.Read(l.ctx, path.Join(dir, "views", name))
 	})
-	l.imports(m)
-	return m
+	l.pages[dir] = p
+	return p
 }
 
 // tree reads a manifest once, however often it is imported.
@@ -196,11 +240,7 @@ func (l *loader) tree(app string, at program.Pos) *source.Node {
 		return t
 	}
 	l.trees[app] = nil
-	raw := l.read(app, at)
-	if raw == nil {
-		return nil
-	}
-	tree := l.parse(l.shown(app), raw)
+	tree := l.file(app, at)
 	if tree == nil {
 		return nil
 	}

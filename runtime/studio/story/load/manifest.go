@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/soundstage-dev/soundstage/runtime/studio/story/expr"
 	"github.com/soundstage-dev/soundstage/runtime/studio/story/program"
 	"github.com/soundstage-dev/soundstage/runtime/studio/story/source"
 )
@@ -120,11 +119,6 @@ func (l *loader) proposals(m *module) map[string]*program.Proposal {
 		if n := o.node("policy"); !n.IsNull() {
 			c := l.object(n, "%s, policy", o.what)
 			p.AutoAccept, p.RequireConfirm = c.text("auto_accept_if"), c.bool("require_confirm")
-			if p.AutoAccept != "" {
-				if _, err := expr.CompileBool(p.AutoAccept); err != nil {
-					l.warn(c.pos("auto_accept_if"), "%s: auto_accept_if: %s", c.what, problem(err))
-				}
-			}
 			c.done()
 		}
 		o.done()

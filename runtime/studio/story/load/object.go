@@ -22,6 +22,9 @@ func (l *loader) object(n *source.Node, format string, args ...any) *object {
 	o := &object{l: l, n: n, what: sprintf(format, args...)}
 	if n.IsNull() {
 		o.n = &source.Node{Kind: source.Map}
+		if n != nil {
+			o.n.Pos = n.Pos
+		}
 	} else if n.Kind != source.Map {
 		l.fail(n.Pos, "%s is %s, and not a mapping", o.what, n.What())
 		o.n = &source.Node{Kind: source.Map, Pos: n.Pos}

@@ -1,6 +1,7 @@
 package load
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -28,7 +29,7 @@ func (l *loader) state(m *module, k *source.Key, parent *program.State, into map
 	here := strings.TrimPrefix(s.Path, m.scope.Path+".") // as the author of the file knows it
 	o := l.object(k.Val, "state %s", here)
 	p := place{m: m, what: o.what, state: s}
-	s.Description, s.Terminal = o.text("description"), o.bool("terminal")
+	s.Description, s.Terminal = wholeNames(m.scope, o.text("description")), o.bool("terminal")
 	s.Mode = o.oneOf("mode", "conversational")
 	s.Decider, s.WriteMode = o.oneOf("decider", "human", "llm"), o.oneOf("write_mode", "open", "read_only")
 	s.DefaultIntent, s.RelevantSlots = m.scope.Intent(o.text("default_intent")), o.texts("relevant_slots")
@@ -61,6 +62,16 @@ func (l *loader) state(m *module, k *source.Key, parent *program.State, into map
 	o.done()
 	l.checkState(p, o, s)
 	return s
+}
+
+var worldName = regexp.MustCompile(`\bworld\.[A-Za-z_][A-Za-z0-9_]*`)
+
+// wholeNames is a text with the keys of the world by their names in the whole story: a
+// description is shown where nobody knows its file.
+func wholeNames(scope *program.Scope, text string) string {
+	return worldName.ReplaceAllStringFunc(text, func(name string) string {
+		return "world." + scope.Key(strings.TrimPrefix(name, "world."))
+	})
 }
 
 // kind reads how a state has children.

@@ -167,6 +167,11 @@ func (m *Machine) validate(r *run, name string) *Rejection {
 	return nil
 }
 
+// Check says why a state would not take an intent, before any guard; nil where it would.
+func (m *Machine) Check(at Situation, in Input) *Rejection {
+	return m.validate(m.run(at, in.Slots, false), m.alias(at.State, in.Intent))
+}
+
 // spelled is a slot's value as enums have it.
 func spelled(v value.Value) string {
 	if v.IsNil() {

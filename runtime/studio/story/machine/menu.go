@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/soundstage-dev/soundstage/runtime/studio/story/expr"
 	"github.com/soundstage-dev/soundstage/runtime/studio/story/program"
 	"github.com/soundstage-dev/soundstage/runtime/studio/story/value"
 	"github.com/soundstage-dev/soundstage/runtime/studio/story/view"
@@ -29,14 +28,14 @@ func (m Menu) Value() value.Value {
 	list := func(rows []Row) value.Value {
 		items := make([]value.Value, len(rows))
 		for i, r := range rows {
-			items[i] = value.NewMap(fields{
+			items[i] = value.Owned(fields{
 				"intent": value.Of(r.Intent), "display": value.Of(r.Display), "reason": value.Of(r.Reason),
 				"destination_hint": value.Of(r.To), "primary": value.Of(r.Open),
 			})
 		}
 		return value.NewList(items...)
 	}
-	return value.NewMap(fields{"primary": list(m.Primary), "blocked": list(m.Blocked)})
+	return value.Owned(fields{"primary": list(m.Primary), "blocked": list(m.Blocked)})
 }
 
 // Menu is what can be done in a situation.
@@ -111,7 +110,7 @@ func (m *Machine) rows(at Situation, a Allowed) []Row {
 	var rows []Row
 	rest := slices.Delete(slices.Clone(required), enum, enum+1)
 	for _, v := range a.Intent.Slots[required[enum]].Values {
-		slots := value.NewMap(fields{required[enum]: value.Of(v)})
+		slots := value.Owned(fields{required[enum]: value.Of(v)})
 		t := m.try(at, a.Name, slots)
 		if t.byDefault {
 			continue
@@ -207,8 +206,8 @@ func (m *Machine) page(r *run, arc *program.Arc) (string, error) {
 		if s := m.story.States[path]; s != nil {
 			scope, description = s.Scope, s.Description
 		}
-		env := r.env(scope).With(expr.Menu, menu).Named(func(bare string) string { return m.alias(path, bare) }).
-			With(expr.State, value.NewMap(fields{"path": value.Of(path), "description": value.Of(description)}))
+		about := value.Owned(fields{"path": value.Of(path), "description": value.Of(description)})
+		env := r.env(scope).Page(menu, about, func(bare string) string { return m.alias(path, bare) })
 		return v.Text(env, view.Width)
 	}
 	par, ok := parallelOf(r.state)

@@ -112,7 +112,7 @@ func (m *Machine) moveRegion(r *run, g *regions, region string, arc *program.Arc
 		}
 		r.state = g.state()
 	}
-	r.events = slices.Insert(r.events, first, Event{Kind: "machine.transition", Payload: value.NewMap(fields{
+	r.events = slices.Insert(r.events, first, Event{Kind: "machine.transition", Payload: value.Owned(fields{
 		"from": value.Of(from), "to": value.Of(r.state), "intent": value.Of(name), "slots": r.slots,
 	})})
 	switch {

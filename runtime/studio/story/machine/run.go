@@ -97,7 +97,7 @@ func (m *Machine) namesOf(scope *program.Scope) *expr.Names {
 }
 
 func (r *run) event(kind string, payload fields) {
-	r.events = append(r.events, Event{Kind: kind, Payload: value.NewMap(payload)})
+	r.events = append(r.events, Event{Kind: kind, Payload: value.Owned(payload)})
 }
 
 func (r *run) reject(rej *Rejection, intent string, message bool) {
@@ -175,7 +175,7 @@ func (r *run) effect(e *program.Effect) error {
 		for _, c := range e.Increment {
 			n, _ := r.key(c.Key).Float()
 			r.set(c.Key, value.Of(int64(n)+c.By))
-			r.event("world.update", fields{"increment": value.NewMap(fields{c.Key: value.Of(c.By)})})
+			r.event("world.update", fields{"increment": value.Owned(fields{c.Key: value.Of(c.By)})})
 		}
 	case program.Say:
 		var text string
@@ -208,7 +208,7 @@ func (r *run) assign(e *program.Effect) error {
 	}
 	for i, a := range e.Set {
 		r.set(a.Key, r.m.coerce(a.Key, vals[i]))
-		r.event("world.update", fields{"set": value.NewMap(fields{a.Key: vals[i]})})
+		r.event("world.update", fields{"set": value.Owned(fields{a.Key: vals[i]})})
 	}
 	return nil
 }

@@ -51,6 +51,17 @@ func (r *Reader) Problems() []Problem {
 	return list
 }
 
+// Nodes is how many parts it has read.
+func (r *Reader) Nodes() int { return r.nodes }
+
+// Count takes parts of a file that another Reader has read against the bounds.
+func (r *Reader) Count(at Pos, nodes int) {
+	was := r.nodes
+	if r.nodes += nodes; r.nodes > MaxNodes && was <= MaxNodes {
+		r.fail(at, "the story is larger than %d parts", MaxNodes)
+	}
+}
+
 func (r *Reader) fail(at Pos, format string, args ...any) {
 	r.problems = append(r.problems, Problem{at, fmt.Sprintf(format, args...)})
 }
@@ -179,6 +190,11 @@ func (r *Reader) Parse(name string, raw []byte) *Node {
 	at := Pos{File: name, Line: 1, Column: 1}
 	if len(raw) > MaxFile {
 		r.fail(at, "the file has %d bytes, the bound is %d", len(raw), MaxFile)
+		return nil
+	}
+	if line, why := tangled(raw); why != "" {
+		at.Line = line
+		r.fail(at, "not read: %s", why)
 		return nil
 	}
 	f, err := parser.ParseBytes(raw, 0)

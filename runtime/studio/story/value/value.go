@@ -70,6 +70,9 @@ func NewMap(members map[string]Value) Value {
 	return mapOf(maps.Clone(members))
 }
 
+// Owned is NewMap without the copy: the caller gives the map away.
+func Owned(members map[string]Value) Value { return mapOf(members) }
+
 // Kind says what v is.
 func (v Value) Kind() Kind { return v.kind }
 

@@ -35,8 +35,13 @@ func TestEqualIsThatOfJSON(t *testing.T) {
 		a, b string
 		same bool
 	}{
-		{"1", "1.0", true}, {"1", `"1"`, false}, {"[1,{}]", "[1,{}]", true}, {"null", "false", false},
-		{`{"a":1,"b":2}`, `{"b":2,"a":1}`, true}, {`{"a":1}`, `{"a":1,"b":null}`, false}, {"9007199254740993", "9007199254740992", false},
+		{"1", "1.0", true},
+		{"1", `"1"`, false},
+		{"[1,{}]", "[1,{}]", true},
+		{"null", "false", false},
+		{`{"a":1,"b":2}`, `{"b":2,"a":1}`, true},
+		{`{"a":1}`, `{"a":1,"b":null}`, false},
+		{"9007199254740993", "9007199254740992", false},
 	} {
 		if parsed(t, tt.a).Equal(parsed(t, tt.b)) != tt.same {
 			t.Errorf("%s and %s: want equal %v", tt.a, tt.b, tt.same)
