@@ -93,19 +93,20 @@ func (d Deps) free(ctx context.Context, p store.Piece) error {
 // draftAll composes a draft a piece, or none.
 func (d Deps) draftAll(ctx context.Context, call tool.Call, in ImportIn, got Incoming) (tool.Reply[ImportOut], error) {
 	rep := tool.Reply[ImportOut]{Out: ImportOut{Format: got.Format, Drafts: []preview.Drafted{}, Warnings: got.Warnings}}
+	var ps []draft.Proposal
 	for _, p := range got.Pieces {
-		one, err := propose(ctx, d, call, in, draft.Proposal{
+		ps = append(ps, draft.Proposal{
 			Baseline: store.Piece{Ref: p.Ref}, Create: true, Proposed: p,
 			Op: draft.Op{Capability: "folder.import", Warnings: got.Warnings, Changes: []draft.Change{
 				{Path: "", Label: "Imported from", After: fmt.Sprintf("%s (%s)", in.Path, got.Format)},
 			}},
 		})
-		if err != nil {
-			for _, made := range rep.Out.Drafts {
-				_, _ = d.Drafts.Discard(context.WithoutCancel(ctx), call.Session, made.Draft, "the file was not drafted whole") // err says more
-			}
-			return tool.Reply[ImportOut]{}, err
-		}
+	}
+	all, err := proposeAll(ctx, d, call, in, ps)
+	if err != nil {
+		return tool.Reply[ImportOut]{}, err
+	}
+	for _, one := range all {
 		rep.Out.Drafts = append(rep.Out.Drafts, one.Out)
 		rep.Reviews = append(rep.Reviews, *one.Review)
 	}
