@@ -113,8 +113,14 @@ var template = twin.Objects(blockFields, "/id", "block-", freshBlock)
 
 // markers are what an item stands for, by its type.
 var markers = [][2]string{
-	{"chat", "chat_history"}, {"description", "description"}, {"persona", "persona"}, {"lorebook", "lore_before"},
-	{"memory", "memory"}, {"authornote", "note"}, {"postEverything", "other"}, {"cache", "other"},
+	{"chat", "chat_history"},
+	{"description", "description"},
+	{"persona", "persona"},
+	{"lorebook", "lore_before"},
+	{"memory", "memory"},
+	{"authornote", "note"},
+	{"postEverything", "other"},
+	{"cache", "other"},
 }
 
 var marker = twin.Over{

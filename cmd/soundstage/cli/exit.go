@@ -55,6 +55,7 @@ var byCode = map[string]int{
 	"CANON_":         exitInvalid,
 	"CARD_":          exitInvalid,
 	"CARRIER_":       exitInvalid,
+	"RISU_":          exitInvalid,
 	"CHARACTER_":     exitInvalid,
 	"CONTENT_":       exitInvalid,
 	"LOREBOOK_":      exitInvalid,
