@@ -30,11 +30,14 @@ type Incoming struct {
 // An Importer reads a file as soundstage import does.
 type Importer interface {
 	Incoming(name string, raw []byte) (Incoming, error)
+	// Fingerprint is the same for pieces of the same content, whatever their ids and links.
+	Fingerprint(p store.Piece) string
 }
 
 // ImportIn names the file.
 type ImportIn struct {
-	Path string `json:"path" jsonschema:"the file, as folder.search shows it, such as cards/ada.png"`
+	Path   string `json:"path" jsonschema:"the file, as folder.search shows it, such as cards/ada.png"`
+	Anyway bool   `json:"anyway,omitempty" jsonschema:"draft it also where the studio has the same content under another id, which is refused else"`
 }
 
 // ImportOut is what was drafted.
@@ -66,6 +69,12 @@ func importTool(d Deps) tool.Tool {
 		}
 		for _, piece := range got.Pieces {
 			if err := d.free(ctx, piece); err != nil {
+				return none, err
+			}
+		}
+		if !in.Anyway {
+			const hint = "use what is there; where a second one is wanted, call again with anyway"
+			if err := d.Duplicates(ctx, "folder.import", in.Path, hint, got.Pieces); err != nil {
 				return none, err
 			}
 		}

@@ -311,7 +311,7 @@ func TestFolderImport(t *testing.T) {
 		}
 	}
 	// Where a piece cannot be drafted, none is, and nothing of it is ever seen.
-	b.incoming.Pieces = []store.Piece{made("new", `{"title":"A"}`), made("bad", `{"title":"B"}`)}
+	b.incoming.Pieces = []store.Piece{made("new", `{"title":"A","text":"new"}`), made("bad", `{"title":"B"}`)}
 	b.refused("folder.import", `{"path":"cards/a.json"}`, fault.Invalid)
 	if list, err := b.drafts.List(t.Context(), true); err != nil || len(list) != len(drafts) {
 		t.Errorf("%d drafts, %v", len(list), err)

@@ -62,6 +62,7 @@ func TestBuiltInRows(t *testing.T) {
 		"studio.list":  {trust.Read, true}, "studio.read": {trust.Read, true}, "studio.search": {trust.Read, true},
 		"ask.choice": {trust.Read, true}, "folder.search": {trust.Read, true}, "folder.import": {trust.Draft, false}, "rail.open": {trust.Read, true},
 		"studio.art": {trust.Read, true}, "studio.collections": {trust.Read, true}, "studio.graveyard": {trust.Read, true}, "studio.graveyard_bury": {trust.Draft, false},
+		"studio.transfer": {trust.Read, true}, "studio.export": {trust.Write, false}, "studio.lint": {trust.Read, true},
 		"studio.history": {trust.Read, true}, "studio.restore": {trust.Draft, false}, "studio.piece.fork": {trust.Draft, false}, "studio.piece.merge": {trust.Draft, false},
 		"studio.delete": {trust.Delete, false}, "studio.piece.duplicate": {trust.Draft, false}, "studio.character.create": {trust.Draft, false},
 		"character.identity.update": {trust.Draft, false}, "character.prompts.update": {trust.Draft, false}, "character.greetings.update": {trust.Draft, false},

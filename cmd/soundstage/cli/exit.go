@@ -113,7 +113,11 @@ var byCode = map[string]int{
 	"FOLDER_UNKNOWN":    exitNotFound,
 	"FOLDER_UNREADABLE": exitDenied,
 	"GRAVEYARD_":        exitNotFound,
+	"EXPORT_FAILED":     exitInternal,
+	"EXPORT_SECRET":     exitDenied,
+	"IMPORT_DUPLICATE":  exitConflict,
 	"IMPORT_TAKEN":      exitConflict,
+	"PIECE_LINT":        exitInternal,
 	"PRESET_BLOCK":      exitNotFound,
 	"RAIL_":             exitInvalid,
 

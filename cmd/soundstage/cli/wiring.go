@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/soundstage-dev/soundstage/adapters/export"
 	"github.com/soundstage-dev/soundstage/adapters/folder"
 	"github.com/soundstage-dev/soundstage/adapters/format/agnai"
 	"github.com/soundstage-dev/soundstage/adapters/format/ccv3"
@@ -29,6 +30,7 @@ import (
 	"github.com/soundstage-dev/soundstage/runtime/result"
 	"github.com/soundstage-dev/soundstage/runtime/studio"
 	"github.com/soundstage-dev/soundstage/runtime/studio/content"
+	"github.com/soundstage-dev/soundstage/runtime/studio/content/lint"
 	"github.com/soundstage-dev/soundstage/runtime/tool"
 	"github.com/soundstage-dev/soundstage/runtime/trust"
 )
@@ -142,6 +144,8 @@ func (a *app) build(ctx context.Context, dir string, cfg config) (*house, error)
 	shared := studio.Deps{
 		Store: st, Drafts: h.drafts, Results: h.results, Clock: h.clock, Kinds: h.kinds,
 		Drawers: st, Blocks: content.Blocks{}, Gallery: content.Gallery{}, Rail: h.rail, Folders: h.folders, Importer: incomer{h.formats},
+		Converter: outgoer{h.formats}, Exports: export.New(export.Options{Studio: dir, Name: exportDir, Clock: h.clock}),
+		Linter: lint.New(),
 	}
 	tools := append(studio.Tools(shared), content.Tools(content.Deps{Drafts: h.drafts, Formats: h.formats})...)
 	h.tools, h.shared = tools, shared
