@@ -71,9 +71,12 @@ func (t *Formats) Convert(p store.Piece, format string, linked []store.Piece) (C
 		out.Losses[i].Target = format
 	}
 	c.Data, c.Losses = out.Data, out.Losses
-	c.Stripped = append(out.Stripped, stripped...)
-	slices.Sort(c.Stripped)
-	c.Stripped = slices.Compact(c.Stripped)
+	c.Stripped = slices.Clone(out.Stripped)
+	for _, ptr := range stripped {
+		if !slices.Contains(c.Stripped, ptr) {
+			c.Stripped = append(c.Stripped, ptr)
+		}
+	}
 	return c, leak(p, format, c.Data)
 }
 
