@@ -8,7 +8,6 @@ package export
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -86,8 +85,8 @@ func (f *Folder) Save(ctx context.Context, who, name string, data []byte) (strin
 // save puts the data under a name that is free.
 func (f *Folder) save(ctx context.Context, root *os.Root, dir, name string, data []byte) (string, error) {
 	const op = "studio.export"
-	tmp := path.Join(dir, ".part-"+rand.Text())
-	if err := write(ctx, root, tmp, data); err != nil {
+	tmp, err := f.part(ctx, root, dir, data)
+	if err != nil {
 		return "", fault.Wrap(err, codeOf(ctx), op, "%q could not be written; nothing of it is left", file(name, 1)).
 			WithHint("see that there is room on the disk, and who may write in the studio's folder %s", f.o.Name)
 	}
@@ -108,6 +107,17 @@ func (f *Folder) save(ctx context.Context, root *os.Root, dir, name string, data
 		return to, nil
 	}
 	return "", fault.New(CodeMany, op, "%d files are named like %q", maxSame, file(name, 1)).WithHint("wait for a second, or clear the folder %s", f.o.Name)
+}
+
+// part writes the data under a name of its own; what a killed program left is passed by.
+func (f *Folder) part(ctx context.Context, root *os.Root, dir string, data []byte) (tmp string, err error) {
+	for n := range maxSame {
+		tmp = path.Join(dir, fmt.Sprintf(".part-%d-%d", os.Getpid(), n))
+		if err = write(ctx, root, tmp, data); !errors.Is(err, fs.ErrExist) {
+			break
+		}
+	}
+	return tmp, err
 }
 
 func codeOf(ctx context.Context) fault.Code {
