@@ -12,9 +12,12 @@ import (
 	"github.com/soundstage-dev/soundstage/adapters/folder"
 	"github.com/soundstage-dev/soundstage/adapters/format/agnai"
 	"github.com/soundstage-dev/soundstage/adapters/format/ccv3"
+	"github.com/soundstage-dev/soundstage/adapters/format/marinara"
 	"github.com/soundstage-dev/soundstage/adapters/format/native"
 	"github.com/soundstage-dev/soundstage/adapters/format/novelai"
+	"github.com/soundstage-dev/soundstage/adapters/format/pygmalion"
 	"github.com/soundstage-dev/soundstage/adapters/format/risu"
+	"github.com/soundstage-dev/soundstage/adapters/format/rolecall"
 	"github.com/soundstage-dev/soundstage/adapters/format/sillytavern"
 	"github.com/soundstage-dev/soundstage/adapters/git"
 	"github.com/soundstage-dev/soundstage/adapters/model"
@@ -170,6 +173,9 @@ func newFormats() *content.Formats {
 		ccv3.Formats(),
 		native.Formats(),
 		sillytavern.Formats(),
+		rolecall.Formats(),
+		pygmalion.Formats(),
+		marinara.Formats(),
 		agnai.Formats(),
 		risu.Formats(),
 		novelai.Formats(),
