@@ -215,12 +215,17 @@ func (a *app) redactor(dir string) *redact.Redactor {
 	if home == "" {
 		home = a.doors.Env["USERPROFILE"]
 	}
+	return redact.New(redact.Options{Env: a.secrets(), Home: home, Work: dir})
+}
+
+// secrets are values that reach no disk, by name, among others that may.
+func (a *app) secrets() map[string]string {
 	env := maps.Clone(a.doors.Env)
 	if env == nil {
 		env = map[string]string{}
 	}
 	maps.Copy(env, a.serverSecrets())
-	return redact.New(redact.Options{Env: env, Home: home, Work: dir})
+	return env
 }
 
 // A history says what changed in the folder that the program was started in.
