@@ -165,8 +165,13 @@ var oneTag = twin.Codec{
 // sources are words, of which the character's scenario has a longer one.
 var sources = func() twin.Codec {
 	names := [][2]string{
-		{"character_name", "character_name"}, {"character_description", "character_description"}, {"character_personality", "character_personality"},
-		{"character_scenario", "scenario"}, {"character_tags", "character_tags"}, {"persona_description", "persona_description"}, {"persona_tags", "persona_tags"},
+		{"character_name", "character_name"},
+		{"character_description", "character_description"},
+		{"character_personality", "character_personality"},
+		{"character_scenario", "scenario"},
+		{"character_tags", "character_tags"},
+		{"persona_description", "persona_description"},
+		{"persona_tags", "persona_tags"},
 	}
 	read := func(n *canon.Node) (*canon.Node, string) {
 		for _, s := range names {

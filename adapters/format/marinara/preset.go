@@ -37,7 +37,8 @@ var presetFields = []twin.Field{
 	param("/samplers/temperature", "temperature", twin.Sampler), param("/samplers/topP", "topP", twin.Sampler), param("/samplers/topK", "topK", twin.Sampler),
 	param("/samplers/minP", "minP", twin.Sampler), param("/samplers/maxTokens", "maxTokens", twin.Sampler), param("/samplers/maxContext", "maxContext", twin.Sampler),
 	param("/samplers/frequencyPenalty", "frequencyPenalty", twin.Sampler), param("/samplers/presencePenalty", "presencePenalty", twin.Sampler),
-	{Path: "/behavior/reasoning", Over: &effort}, param("/behavior/verbosity", "verbosity", twin.Text),
+	{Path: "/behavior/reasoning", Over: &effort},
+	param("/behavior/verbosity", "verbosity", twin.Text),
 	param("/behavior/showThoughts", "showThoughts", twin.Bool), param("/behavior/squashSystem", "squashSystemMessages", twin.Bool),
 	param("/behavior/maxContextFree", "useMaxContext", twin.Bool),
 	{Path: "/behavior/wrapFormat", Ptr: "/data/preset/wrapFormat", Required: true, Codec: twin.WithEmpty(twin.Text, `"none"`)},
@@ -117,8 +118,15 @@ func text(old *canon.Node) *canon.Node {
 
 // markerTypes are Marinara's words. The character's parts are one marker, limited.
 var markerTypes = [][2]string{
-	{"character", "character"}, {"persona", "persona"}, {"chat_history", "chat_history"}, {"chat_summary", "summary"}, {"world_info_before", "lore_before"},
-	{"lorebook", "lore_before"}, {"world_info_after", "lore_after"}, {"dialogue_examples", "examples"}, {"agent_data", "agent"},
+	{"character", "character"},
+	{"persona", "persona"},
+	{"chat_history", "chat_history"},
+	{"chat_summary", "summary"},
+	{"world_info_before", "lore_before"},
+	{"lorebook", "lore_before"},
+	{"world_info_after", "lore_after"},
+	{"dialogue_examples", "examples"},
+	{"agent_data", "agent"},
 }
 
 var characterParts = []string{"description", "personality", "scenario"}

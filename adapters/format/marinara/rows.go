@@ -9,8 +9,14 @@ import (
 // texted are the values of a preset that its rows have as JSON in a text. In a list of
 // rows * is each of them.
 var texted = [][]string{
-	{"preset", "sectionOrder"}, {"preset", "groupOrder"}, {"preset", "variableGroups"}, {"preset", "variableValues"}, {"preset", "parameters"},
-	{"preset", "defaultChoices"}, {"sections", "*", "markerConfig"}, {"choiceBlocks", "*", "options"},
+	{"preset", "sectionOrder"},
+	{"preset", "groupOrder"},
+	{"preset", "variableGroups"},
+	{"preset", "variableValues"},
+	{"preset", "parameters"},
+	{"preset", "defaultChoices"},
+	{"sections", "*", "markerConfig"},
+	{"choiceBlocks", "*", "options"},
 }
 
 // textedIn calls visit with the pointer of each such value.
