@@ -136,7 +136,7 @@ func tokenSources(t *testing.T) map[string]func(ctx context.Context, c *http.Cli
 func world(t *testing.T, asked *[]string) http.RoundTripper {
 	t.Helper()
 	empty := filepath.Join(t.TempDir(), "empty.yaml")
-	s, err := seam.Open(seam.Options{Mode: seam.Record, Cassette: empty, Transport: upstream.NewTransport(http.NotFoundHandler()), Origin: cassette.Scripted})
+	s, err := seam.Open(seam.Options{Mode: seam.Record, KeepEmpty: true, Cassette: empty, Transport: upstream.NewTransport(http.NotFoundHandler()), Origin: cassette.Scripted})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,25 +19,37 @@ import (
 func storable(s string) bool { return utf8.ValidString(s) && !strings.ContainsRune(s, 0) }
 
 // PutDraft implements [draft.Drafts].
-func (s *Store) PutDraft(ctx context.Context, d draft.Draft) error {
+func (s *Store) PutDraft(ctx context.Context, ds ...draft.Draft) error {
 	const op = "postgres.put_draft"
-	doc, err := json.Marshal(d)
-	if err != nil {
-		return fault.Wrap(err, fault.Internal, op, "encode the draft %q", d.ID)
+	docs := make([][]byte, len(ds))
+	for i, d := range ds {
+		var err error
+		if docs[i], err = json.Marshal(d); err != nil {
+			return fault.Wrap(err, fault.Internal, op, "encode the draft %q", d.ID)
+		}
 	}
 	return s.write(ctx, op, func(tx *pgx.Conn) error {
-		has, err := rev(ctx, tx, "SELECT rev FROM drafts WHERE id = $1", d.ID)
-		if err != nil {
-			return err
+		for i, d := range ds {
+			if err := putDraft(ctx, tx, op, d, docs[i]); err != nil {
+				return err
+			}
 		}
-		if has != d.Rev-1 {
-			return draft.Changed(op, d.ID, has, d.Rev-1)
-		}
-		_, err = tx.Exec(ctx, `INSERT INTO drafts (id, rev, pending, created, doc) VALUES ($1, $2, $3, $4, $5)
-			ON CONFLICT (id) DO UPDATE SET rev = excluded.rev, pending = excluded.pending, created = excluded.created, doc = excluded.doc`,
-			d.ID, d.Rev, d.State.Pending(), store.Instant(d.Created).UnixMicro(), doc)
-		return err
+		return nil
 	})
+}
+
+func putDraft(ctx context.Context, tx *pgx.Conn, op string, d draft.Draft, doc []byte) error {
+	has, err := rev(ctx, tx, "SELECT rev FROM drafts WHERE id = $1", d.ID)
+	if err != nil {
+		return err
+	}
+	if has != d.Rev-1 {
+		return draft.Changed(op, d.ID, has, d.Rev-1)
+	}
+	_, err = tx.Exec(ctx, `INSERT INTO drafts (id, rev, pending, created, doc) VALUES ($1, $2, $3, $4, $5)
+		ON CONFLICT (id) DO UPDATE SET rev = excluded.rev, pending = excluded.pending, created = excluded.created, doc = excluded.doc`,
+		d.ID, d.Rev, d.State.Pending(), store.Instant(d.Created).UnixMicro(), doc)
+	return err
 }
 
 // rev is the stored revision of a document; 0 if there is none.

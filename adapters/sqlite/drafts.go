@@ -14,17 +14,25 @@ import (
 )
 
 // PutDraft implements [draft.Drafts].
-func (s *Store) PutDraft(ctx context.Context, d draft.Draft) error {
+func (s *Store) PutDraft(ctx context.Context, ds ...draft.Draft) error {
 	const op = "sqlite.put_draft"
-	doc, err := json.Marshal(d)
-	if err != nil {
-		return fault.Wrap(err, fault.Internal, op, "encode the draft %q", d.ID)
+	docs := make([][]byte, len(ds))
+	for i, d := range ds {
+		var err error
+		if docs[i], err = json.Marshal(d); err != nil {
+			return fault.Wrap(err, fault.Internal, op, "encode the draft %q", d.ID)
+		}
 	}
 	return s.write(ctx, op, func(tx txn) error {
-		if err := follows(ctx, tx, op, d); err != nil {
-			return err
+		for i, d := range ds {
+			if err := follows(ctx, tx, op, d); err != nil {
+				return err
+			}
+			if err := putDraft(ctx, tx, d, docs[i]); err != nil {
+				return err
+			}
 		}
-		return putDraft(ctx, tx, d, doc)
+		return nil
 	})
 }
 

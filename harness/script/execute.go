@@ -94,7 +94,7 @@ func ExecuteNames[X any](o Options[X], names []string, out io.Writer, done func(
 		now = o.Clock.Now
 	}
 	for _, a := range areas {
-		t := &runner{res: &res, out: out, prefix: a.name, now: now, done: done}
+		t := &runner{res: &res, out: out, prefix: a.name, now: now, done: done, mask: o.Mask}
 		t.protect(func(testscript.T) { testscript.RunT(t, params(o, a)) })
 		if t.failed {
 			return res, fault.New(fault.Invalid, "script.execute", "the scenarios of %s could not be started: %s", a.name, strings.TrimSpace(t.log.String()))
@@ -123,6 +123,7 @@ type runner struct {
 	failed, skipped bool
 	now             func() time.Time
 	done            func(Outcome)
+	mask            func(string) string
 }
 
 var _ testscript.T = (*runner)(nil)
@@ -138,7 +139,7 @@ func (r *runner) protect(f func(testscript.T)) {
 }
 
 func (r *runner) Run(name string, f func(testscript.T)) {
-	sub := &runner{res: r.res, out: r.out, prefix: r.prefix + "/" + name, now: r.now, done: r.done}
+	sub := &runner{res: r.res, out: r.out, prefix: r.prefix + "/" + name, now: r.now, done: r.done, mask: r.mask}
 	began := r.now()
 	sub.protect(f)
 	verdict, end := "ok  ", Passed
@@ -152,13 +153,17 @@ func (r *runner) Run(name string, f func(testscript.T)) {
 	default:
 		r.res.Passed++
 	}
+	log := sub.log.String()
+	line := failedAt(name, log)
+	if r.mask != nil {
+		log = r.mask(log) // as a whole: a secret may have more than one line
+	}
 	if r.done != nil {
-		log := sub.log.String()
-		r.done(Outcome{Name: sub.prefix, Verdict: end, Line: failedAt(name, log), Log: log, Took: r.now().Sub(began)})
+		r.done(Outcome{Name: sub.prefix, Verdict: end, Line: line, Log: log, Took: r.now().Sub(began)})
 	}
 	fmt.Fprintf(r.out, "%s %s\n", verdict, sub.prefix)
 	if sub.failed {
-		for text := range strings.Lines(sub.log.String()) {
+		for text := range strings.Lines(log) {
 			fmt.Fprintf(r.out, "     %s", text)
 		}
 	}

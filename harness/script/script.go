@@ -58,6 +58,9 @@ type Options[X any] struct {
 	// cassette: it gets the options of a replay, and says where to record to, and from
 	// what. What is recorded so is put nowhere else.
 	Outside func(cassette string, o *seam.Options) error
+	// Mask takes out of a scenario's log what nobody may read, outside of go test; nil:
+	// nothing.
+	Mask func(log string) string
 }
 
 // A Command is one word of a script.

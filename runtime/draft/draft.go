@@ -101,9 +101,10 @@ type Checker interface {
 
 // Drafts is where drafts are kept so that they survive a restart.
 type Drafts interface {
-	// PutDraft keeps d if the stored draft of that id has the revision d.Rev-1 (0:
-	// there is none), else it is fault.Conflict and keeps nothing.
-	PutDraft(ctx context.Context, d Draft) error
+	// PutDraft keeps each draft, if the stored one of its id has the revision before
+	// its Rev (0: there is none), else it is fault.Conflict. All are kept, or none is,
+	// also where the process dies.
+	PutDraft(ctx context.Context, ds ...Draft) error
 	// GetDraft returns one, or fault.NotFound.
 	GetDraft(ctx context.Context, id string) (Draft, error)
 	// ListDrafts returns those that are open or applying, or all of them, newest

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/soundstage-dev/soundstage/harness/canon"
@@ -83,6 +84,32 @@ func (s *Service) openFor(ctx context.Context, owner string, ref store.Ref) (Dra
 // present proposal is CodeMismatch, one that creates an occupied id is
 // fault.Conflict; what the checker refuses is refused.
 func (s *Service) Compose(ctx context.Context, owner string, p Proposal) (Draft, error) {
+	made, err := s.ComposeAll(ctx, owner, []Proposal{p})
+	if err != nil {
+		return Draft{}, err
+	}
+	return made[0], nil
+}
+
+// ComposeAll is Compose for proposals that belong together, each of another piece: all
+// are kept, or none is, also where the process dies.
+func (s *Service) ComposeAll(ctx context.Context, owner string, ps []Proposal) ([]Draft, error) {
+	made := make([]Draft, len(ps))
+	for i, p := range ps {
+		if slices.ContainsFunc(ps[:i], func(o Proposal) bool { return o.Proposed.Ref == p.Proposed.Ref }) {
+			return nil, fault.New(CodeMismatch, "draft.compose", "%q is proposed twice at once", p.Proposed.Ref).
+				WithHint("propose one after the other")
+		}
+		var err error
+		if made[i], err = s.compose(ctx, owner, p); err != nil {
+			return nil, err
+		}
+	}
+	return made, s.name(ctx, made)
+}
+
+// compose is a draft that is not kept yet; without an id where it is new.
+func (s *Service) compose(ctx context.Context, owner string, p Proposal) (Draft, error) {
 	if err := s.admit(ctx, p); err != nil {
 		return Draft{}, err
 	}
@@ -93,7 +120,7 @@ func (s *Service) Compose(ctx context.Context, owner string, p Proposal) (Draft,
 	if !ok {
 		return s.begin(ctx, owner, p)
 	}
-	return s.extend(ctx, d, p)
+	return s.extend(d, p)
 }
 
 // admit checks a proposal by itself.
@@ -124,7 +151,7 @@ func (s *Service) admit(ctx context.Context, p Proposal) error {
 	return s.check.CheckPiece(ctx, p.Proposed)
 }
 
-// begin makes a new draft.
+// begin is a new draft, without an id.
 func (s *Service) begin(ctx context.Context, owner string, p Proposal) (Draft, error) {
 	const op = "draft.compose"
 	baseline := p.Baseline
@@ -144,32 +171,40 @@ func (s *Service) begin(ctx context.Context, owner string, p Proposal) (Draft, e
 		Ops: []Op{p.Op}, State: Open, Created: now, Updated: now,
 	}
 	d.Proposed.Revision = baseline.Revision
-	return s.name(ctx, d)
+	return d, nil
 }
 
-// name gives a new draft the studio's next number. An id from the clock would stand in
-// the next prompt and be another one in every replay.
-func (s *Service) name(ctx context.Context, d Draft) (Draft, error) {
+// name gives new drafts the studio's next numbers, and keeps all. An id from the clock
+// would stand in the next prompt and be another one in every replay.
+func (s *Service) name(ctx context.Context, ds []Draft) error {
+	var unnamed []*Draft
+	for i := range ds {
+		if ds[i].ID == "" {
+			unnamed = append(unnamed, &ds[i])
+		}
+	}
+	if len(unnamed) == 0 {
+		return s.ds.PutDraft(ctx, ds...)
+	}
 	n, err := s.ds.CountDrafts(ctx)
 	if err != nil {
-		return Draft{}, err
+		return err
 	}
 	const tries = 1_000 // others may be naming drafts at the same time
 	for range tries {
 		n++
-		d.ID = fmt.Sprintf("d-%04d", n)
-		if err = s.ds.PutDraft(ctx, d); fault.CodeOf(err) != fault.Conflict {
+		for i, d := range unnamed {
+			d.ID = fmt.Sprintf("d-%04d", n+int64(i))
+		}
+		if err = s.ds.PutDraft(ctx, ds...); fault.CodeOf(err) != fault.Conflict {
 			break
 		}
 	}
-	if err != nil {
-		return Draft{}, err
-	}
-	return d, nil
+	return err
 }
 
-// extend adds an operation to d.
-func (s *Service) extend(ctx context.Context, d Draft, p Proposal) (Draft, error) {
+// extend is d with one more operation.
+func (s *Service) extend(d Draft, p Proposal) (Draft, error) {
 	const op = "draft.compose"
 	same := false
 	if !p.Create {
@@ -191,13 +226,19 @@ func (s *Service) extend(ctx context.Context, d Draft, p Proposal) (Draft, error
 	d.Proposed = p.Proposed
 	d.Proposed.Revision = d.Baseline.Revision
 	d.Ops = append(d.Ops, p.Op)
-	return s.put(ctx, d)
+	return s.next(d), nil
+}
+
+// next is d as its next revision.
+func (s *Service) next(d Draft) Draft {
+	d.Rev++
+	d.Updated = store.Instant(s.clk.Now())
+	return d
 }
 
 // put keeps d as its next revision.
 func (s *Service) put(ctx context.Context, d Draft) (Draft, error) {
-	d.Rev++
-	d.Updated = store.Instant(s.clk.Now())
+	d = s.next(d)
 	if err := s.ds.PutDraft(ctx, d); err != nil {
 		return Draft{}, err
 	}

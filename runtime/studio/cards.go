@@ -26,6 +26,8 @@ func (c *Cards) Card(ctx context.Context, r gate.Request) (gate.Card, error) {
 		return c.apply(ctx, r)
 	case "studio.delete":
 		return c.delete(ctx, r.Input)
+	case "studio.export":
+		return c.export(ctx, r.Input)
 	}
 	return gate.Card{}, nil
 }

@@ -30,11 +30,14 @@ type Incoming struct {
 // An Importer reads a file as soundstage import does.
 type Importer interface {
 	Incoming(name string, raw []byte) (Incoming, error)
+	// Fingerprint is the same for pieces of the same content, whatever their ids and links.
+	Fingerprint(p store.Piece) string
 }
 
 // ImportIn names the file.
 type ImportIn struct {
-	Path string `json:"path" jsonschema:"the file, as folder.search shows it, such as cards/ada.png"`
+	Path   string `json:"path" jsonschema:"the file, as folder.search shows it, such as cards/ada.png"`
+	Anyway bool   `json:"anyway,omitempty" jsonschema:"draft it also where the studio has the same content under another id, which is refused else"`
 }
 
 // ImportOut is what was drafted.
@@ -69,6 +72,12 @@ func importTool(d Deps) tool.Tool {
 				return none, err
 			}
 		}
+		if !in.Anyway {
+			const hint = "use what is there; where a second one is wanted, call again with anyway"
+			if err := d.Duplicates(ctx, "folder.import", in.Path, hint, got.Pieces); err != nil {
+				return none, err
+			}
+		}
 		return d.draftAll(ctx, call, in, got)
 	})
 }
@@ -93,19 +102,20 @@ func (d Deps) free(ctx context.Context, p store.Piece) error {
 // draftAll composes a draft a piece, or none.
 func (d Deps) draftAll(ctx context.Context, call tool.Call, in ImportIn, got Incoming) (tool.Reply[ImportOut], error) {
 	rep := tool.Reply[ImportOut]{Out: ImportOut{Format: got.Format, Drafts: []preview.Drafted{}, Warnings: got.Warnings}}
+	var ps []draft.Proposal
 	for _, p := range got.Pieces {
-		one, err := propose(ctx, d, call, in, draft.Proposal{
+		ps = append(ps, draft.Proposal{
 			Baseline: store.Piece{Ref: p.Ref}, Create: true, Proposed: p,
 			Op: draft.Op{Capability: "folder.import", Warnings: got.Warnings, Changes: []draft.Change{
 				{Path: "", Label: "Imported from", After: fmt.Sprintf("%s (%s)", in.Path, got.Format)},
 			}},
 		})
-		if err != nil {
-			for _, made := range rep.Out.Drafts {
-				_, _ = d.Drafts.Discard(context.WithoutCancel(ctx), call.Session, made.Draft, "the file was not drafted whole") // err says more
-			}
-			return tool.Reply[ImportOut]{}, err
-		}
+	}
+	all, err := proposeAll(ctx, d, call, in, ps)
+	if err != nil {
+		return tool.Reply[ImportOut]{}, err
+	}
+	for _, one := range all {
 		rep.Out.Drafts = append(rep.Out.Drafts, one.Out)
 		rep.Reviews = append(rep.Reviews, *one.Review)
 	}

@@ -10,6 +10,7 @@ How to work:
 - A capability composes a draft and saves nothing. Several operations on one piece compose into one draft. When you are done composing, stop: the person is then shown the review and decides. Do not ask in words whether to save.
 - Never claim that something was saved, deleted or exported unless a result says so.
 - Change only what was asked for. Leave a field out to keep it; an empty text clears it.
+- studio.transfer says what another platform's format would lose; studio.export writes the file. Tell the person what is lost.
 - A long result comes with a handle: result.query reads and searches it.
 - When a call fails, its code and hint say what to do next.
 

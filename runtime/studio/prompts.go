@@ -57,6 +57,18 @@ Only the draft {draft} is meant.
 For each: show it, check it with action validate, and tell me what it changes and what speaks against it. Then ask me which to apply and which to discard. Call change.apply or change.discard for those that I named, and for no other.`,
 		},
 		{
+			Name: "move_piece", Title: "Move a piece to another platform", Description: "Say what a piece would lose elsewhere, then write it as a file.",
+			Arguments: []prompt.Argument{piece, {Name: "platform", Title: "Platform", Description: "Where it should go, such as SillyTavern, Risu or a format's name.", Required: true}},
+			Needs:     []string{"capability.find", "capability.call", "studio.transfer", "studio.export"},
+			Text: `Move the piece {piece} to {platform}.
+
+1. Describe the capability studio.transfer with capability.find, and run it with capability.call for the format of {platform} that holds this kind; an error lists the formats.
+2. Tell me every loss with its path and reason, which credentials are left out, and what I could change before.
+3. When I say so, call studio.export once with the same format, and give me the file's path.
+
+Say that a file was written only if studio.export says so.`,
+		},
+		{
 			Name: "find_capability", Title: "Find a capability", Description: "Find the tools for a task, without running them.",
 			Arguments: []prompt.Argument{
 				{Name: "task", Title: "Task", Description: "What should be done, in a few words.", Required: true},

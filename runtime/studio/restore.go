@@ -77,18 +77,33 @@ func (d Deps) restored(ctx context.Context, call tool.Call, old store.Piece) (dr
 
 // propose composes a proposal whose operation lacks the input and the rows of fields.
 func propose[In any](ctx context.Context, d Deps, call tool.Call, in In, p draft.Proposal) (tool.Reply[preview.Drafted], error) {
-	none := tool.Reply[preview.Drafted]{}
+	all, err := proposeAll(ctx, d, call, in, []draft.Proposal{p})
+	if err != nil {
+		return tool.Reply[preview.Drafted]{}, err
+	}
+	return all[0], nil
+}
+
+// proposeAll is propose for what belongs together: all is drafted, or nothing.
+func proposeAll[In any](ctx context.Context, d Deps, call tool.Call, in In, ps []draft.Proposal) ([]tool.Reply[preview.Drafted], error) {
 	input, err := canon.Marshal(in)
 	if err != nil {
-		return none, err
+		return nil, err
 	}
-	p.Op.Input = string(input)
-	if !p.Create {
-		p.Op.Changes = append(p.Op.Changes, preview.Changes(p, nil)...)
+	for i := range ps {
+		p := &ps[i]
+		p.Op.Input = string(input)
+		if !p.Create {
+			p.Op.Changes = append(p.Op.Changes, preview.Changes(*p, nil)...)
+		}
 	}
-	made, err := d.Drafts.Compose(ctx, call.Session, p)
+	made, err := d.Drafts.ComposeAll(ctx, call.Session, ps)
 	if err != nil {
-		return none, err
+		return nil, err
 	}
-	return preview.Reply(made, p.Op), nil
+	all := make([]tool.Reply[preview.Drafted], len(made))
+	for i, m := range made {
+		all[i] = preview.Reply(m, ps[i].Op)
+	}
+	return all, nil
 }

@@ -95,18 +95,23 @@ type Deps struct {
 	Rail     *Rail
 	Folders  Folders
 	Importer Importer
+	// What becomes of a piece elsewhere.
+	Converter Converter
+	Exports   Exports
+	Linter    Linter
 }
 
 // Tools are the tools that every studio shares.
 func Tools(d Deps) []tool.Tool {
 	if d.Store == nil || d.Drafts == nil || d.Results == nil || d.Clock == nil || d.Kinds == nil ||
-		d.Drawers == nil || d.Blocks == nil || d.Gallery == nil || d.Rail == nil || d.Folders == nil || d.Importer == nil {
+		d.Drawers == nil || d.Blocks == nil || d.Gallery == nil || d.Rail == nil || d.Folders == nil || d.Importer == nil ||
+		d.Converter == nil || d.Exports == nil || d.Linter == nil {
 		panic("studio: a door is missing")
 	}
 	return []tool.Tool{
 		listTool(d), searchTool(d), readTool(d), deleteTool(d), duplicateTool(d),
 		collectionsTool(d), graveyardTool(d), buryTool(d), choiceTool(), artTool(d), railTool(d), folderTool(d), importTool(d),
-		historyTool(d), restoreTool(d), forkTool(d), mergeTool(d),
+		historyTool(d), restoreTool(d), forkTool(d), mergeTool(d), transferTool(d), exportTool(d), lintTool(d),
 		queryTool(d), applyTool(d), discardTool(d), resultTool(d),
 	}
 }

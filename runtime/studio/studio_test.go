@@ -51,6 +51,10 @@ type bench struct {
 	results  *result.Sessions
 	folders  *folders
 	incoming studio.Incoming
+	out      studio.File       // what Convert gives
+	with     []store.Piece     // what it was given along
+	saved    map[string][]byte // by path
+	findings int               // of each piece
 	drawers  drawer.Rows
 	deps     studio.Deps
 }
@@ -64,6 +68,7 @@ func newBench(t *testing.T) *bench {
 	b.deps = studio.Deps{
 		Store: st, Drafts: drafts, Results: results, Clock: clk, Kinds: kinds,
 		Drawers: st, Blocks: blocks{}, Gallery: gallery{}, Rail: studio.NewRail(), Folders: b.folders, Importer: b,
+		Converter: b, Exports: b, Linter: b,
 	}
 	b.reg = tool.NewRegistry(studio.Tools(b.deps)...)
 	return b

@@ -106,10 +106,12 @@ var rows = []Row{
 	{ID: "studio.character.create", Class: Draft, ReadOnly: false},
 	{ID: "studio.collections", Class: Read, ReadOnly: true},
 	{ID: "studio.delete", Class: Delete, ReadOnly: false},
+	{ID: "studio.export", Class: Write, ReadOnly: false},
 	{ID: "studio.graveyard", Class: Read, ReadOnly: true},
 	{ID: "studio.graveyard_bury", Class: Draft, ReadOnly: false},
 	{ID: "studio.history", Class: Read, ReadOnly: true},
 	{ID: "studio.htmldoc.create", Class: Draft, ReadOnly: false},
+	{ID: "studio.lint", Class: Read, ReadOnly: true},
 	{ID: "studio.list", Class: Read, ReadOnly: true},
 	{ID: "studio.lorebook.create", Class: Draft, ReadOnly: false},
 	{ID: "studio.pack.create", Class: Draft, ReadOnly: false},
@@ -123,6 +125,7 @@ var rows = []Row{
 	{ID: "studio.regex.create", Class: Draft, ReadOnly: false},
 	{ID: "studio.restore", Class: Draft, ReadOnly: false},
 	{ID: "studio.search", Class: Read, ReadOnly: true},
+	{ID: "studio.transfer", Class: Read, ReadOnly: true},
 }
 
 // A Table holds rows by exact id. It is immutable and safe for concurrent use.

@@ -62,6 +62,7 @@ func TestBuiltInRows(t *testing.T) {
 		"studio.list":  {trust.Read, true}, "studio.read": {trust.Read, true}, "studio.search": {trust.Read, true},
 		"ask.choice": {trust.Read, true}, "folder.search": {trust.Read, true}, "folder.import": {trust.Draft, false}, "rail.open": {trust.Read, true},
 		"studio.art": {trust.Read, true}, "studio.collections": {trust.Read, true}, "studio.graveyard": {trust.Read, true}, "studio.graveyard_bury": {trust.Draft, false},
+		"studio.transfer": {trust.Read, true}, "studio.export": {trust.Write, false}, "studio.lint": {trust.Read, true},
 		"studio.history": {trust.Read, true}, "studio.restore": {trust.Draft, false}, "studio.piece.fork": {trust.Draft, false}, "studio.piece.merge": {trust.Draft, false},
 		"story.graph": {trust.Read, true}, "story.list": {trust.Read, true}, "story.read": {trust.Read, true}, "story.search": {trust.Read, true}, "story.test": {trust.Read, true},
 		"story.turn": {trust.Read, true}, "story.validate": {trust.Read, true}, "story.write": {trust.Write, false},

@@ -68,8 +68,16 @@ var presetFields = []twin.Field{
 // places are what Agnai's order of a prompt names, and what it is here. Two of them have
 // a text of the preset's own.
 var places = [][2]string{
-	{"system_prompt", ""}, {"ujb", ""}, {"scenario", "scenario"}, {"personality", "description"}, {"impersonating", "persona"}, {"chat_embed", "memory"},
-	{"memory", "lore_before"}, {"example_dialogue", "examples"}, {"history", "chat_history"}, {"user_embed", "other"},
+	{"system_prompt", ""},
+	{"ujb", ""},
+	{"scenario", "scenario"},
+	{"personality", "description"},
+	{"impersonating", "persona"},
+	{"chat_embed", "memory"},
+	{"memory", "lore_before"},
+	{"example_dialogue", "examples"},
+	{"history", "chat_history"},
+	{"user_embed", "other"},
 }
 
 // texts are where those two texts stand.

@@ -81,7 +81,7 @@ var presetFields = slices.Concat([]twin.Field{
 	{Path: "/samplers/repetitionPenalty", Ptr: "/repetition_penalty", Codec: twin.Sampler},
 	{Path: "/prompts/prefill", Ptr: "/promptSettings/assistantPrefill", Codec: twin.Text},
 	{Path: "/blocks", Over: &blocks},
-}, lostAll("/description", "/author", "/groups", "/choices", "/behavior", "/templates", "/stops", "/regexes",
+}, lostAll("/description", "/author", "/groups", "/choices", "/behavior", "/templates", "/stops", "/hooks", "/regexes",
 	"/samplers/typicalP", "/samplers/tailFree", "/samplers/repetitionRange", "/samplers/seed", "/samplers/n",
 	"/prompts/impersonation", "/prompts/impersonationPrefill", "/prompts/newChat", "/prompts/newGroupChat", "/prompts/newExample",
 	"/prompts/continue", "/prompts/continueGlue", "/prompts/groupNudge", "/prompts/sendIfEmpty", "/prompts/firstUser"))
@@ -113,8 +113,14 @@ var template = twin.Objects(blockFields, "/id", "block-", freshBlock)
 
 // markers are what an item stands for, by its type.
 var markers = [][2]string{
-	{"chat", "chat_history"}, {"description", "description"}, {"persona", "persona"}, {"lorebook", "lore_before"},
-	{"memory", "memory"}, {"authornote", "note"}, {"postEverything", "other"}, {"cache", "other"},
+	{"chat", "chat_history"},
+	{"description", "description"},
+	{"persona", "persona"},
+	{"lorebook", "lore_before"},
+	{"memory", "memory"},
+	{"authornote", "note"},
+	{"postEverything", "other"},
+	{"cache", "other"},
 }
 
 var marker = twin.Over{

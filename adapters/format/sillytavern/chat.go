@@ -44,7 +44,7 @@ const freshChat = `{"prompts":[],"prompt_order":[]}`
 func readChat(f content.File) (content.Reading, error) {
 	body, problems := twin.Read(f.Doc, chatpreset.Fields(f.Doc))
 	r := one(content.KindPreset, f, body, append(problems, chatpreset.Strays(f.Doc)...))
-	chatpreset.ReadScripts(f, nameRegex, &r)
+	chatpreset.ReadScripts(f, &r)
 	return r, nil
 }
 

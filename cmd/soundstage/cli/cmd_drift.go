@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/soundstage-dev/soundstage/cmd/soundstage/scenario"
 	"github.com/soundstage-dev/soundstage/harness/cassette"
 	"github.com/soundstage-dev/soundstage/harness/cassette/diff"
 	"github.com/soundstage-dev/soundstage/harness/fault"
@@ -119,7 +118,7 @@ func (a *app) driftOf(name, dir string, f driftFlags) ([]driftRow, error) {
 		takes   []take
 		refused error
 	)
-	o := scenario.Options(a.again().Main)
+	o := a.scenarios()
 	o.Root, o.Cassettes = a.path(scenariosDir), a.path(cassettesDir)
 	world := a.world()
 	o.Recording.World = world // for its secrets

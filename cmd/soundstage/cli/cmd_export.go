@@ -6,23 +6,28 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/soundstage-dev/soundstage/harness/fault"
 	"github.com/soundstage-dev/soundstage/runtime/store"
-	"github.com/soundstage-dev/soundstage/runtime/studio/content"
+	"github.com/soundstage-dev/soundstage/runtime/studio"
 )
 
 // exportResult is what export prints with --json.
 type exportResult struct {
-	Kind   string         `json:"kind" jsonschema:"kind of the piece"`
-	ID     string         `json:"id" jsonschema:"its id"`
-	Format string         `json:"format" jsonschema:"what was written"`
-	File   string         `json:"file" jsonschema:"the file, as it was named"`
-	Bytes  int            `json:"bytes" jsonschema:"its size"`
-	Losses []content.Loss `json:"losses" jsonschema:"what the format cannot hold"`
+	Kind   string        `json:"kind" jsonschema:"kind of the piece"`
+	ID     string        `json:"id" jsonschema:"its id"`
+	Format string        `json:"format" jsonschema:"what was written"`
+	File   string        `json:"file" jsonschema:"the file, as it was named; without -o, from the folder on that you are in"`
+	Bytes  int           `json:"bytes" jsonschema:"its size"`
+	Losses []studio.Loss `json:"losses" jsonschema:"what the format cannot hold"`
+	// These came later.
+	Exact    bool     `json:"exact" jsonschema:"it is the file that the piece came from, byte for byte"`
+	Stripped []string `json:"stripped" jsonschema:"pointers of credentials that are left out"`
+	Warnings []string `json:"warnings" jsonschema:"what else there is to know"`
 }
 
 func (a *app) cmdExport() *cobra.Command {
@@ -30,62 +35,55 @@ func (a *app) cmdExport() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "export KIND/ID",
 		Short: "Write a piece as a file for another program",
-		Long: "Export writes a piece in one of these formats: " + strings.Join(newFormats().Writing(""), ", ") + `.
-Without --format it is the one that the piece was imported from. What the format cannot
-hold is listed. A file that exists is never replaced.`,
-		Example: "  soundstage export character/ada\n  soundstage export character/ada --format json-v3 -o ada.json",
+		Long: `Export writes a piece in a format that soundstage formats lists; without --to, in the one
+that it was imported from. What the format cannot hold is listed; soundstage transfer says it
+before. Without -o it goes into the studio's Export folder. A file that exists is never
+replaced, and no credential leaves in one.`,
+		Example: "  soundstage export character/ada\n  soundstage export character/ada --to json-v3 -o ada.json",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			return a.exportPiece(c.Context(), args[0], format, out)
+			return a.crossed(c.Context(), args[0], format, func(ctx context.Context, h *house, x studio.Crossing) error {
+				return a.exportPiece(ctx, h, x, out)
+			})
 		},
 	}
-	c.Flags().StringVar(&format, "format", "", "the `format` to write")
-	c.Flags().StringVarP(&out, "out", "o", "", "the `file` to write (default: named after the piece)")
+	c.Flags().StringVar(&format, "to", "", "the `format` to write (default: the one that it came from)")
+	c.Flags().StringVar(&format, "format", "", "the same as --to")
+	c.MarkFlagsMutuallyExclusive("to", "format")
+	c.Flags().StringVarP(&out, "out", "o", "", "the `file` to write (default: a new one in the studio's Export folder)")
 	return c
 }
 
-func (a *app) exportPiece(ctx context.Context, name, format, out string) error {
-	ref, err := parseRef(name)
-	if err != nil {
-		return err
-	}
-	h, err := a.open(ctx)
-	if err != nil {
-		return err
-	}
-	defer h.close()
-	p, err := h.store.Get(ctx, ref, 0)
-	if err != nil {
-		return err
-	}
-	if format == "" {
-		format = h.formats.Usual(p)
-	}
-	linked, err := content.Linked(ctx, p, func(ctx context.Context, ref store.Ref) (store.Piece, error) { return h.store.Get(ctx, ref, 0) })
-	if err != nil {
-		return err
-	}
-	made, err := h.formats.Convert(p, format, linked)
-	if err != nil {
-		return err
-	}
+func (a *app) exportPiece(ctx context.Context, h *house, x studio.Crossing, out string) (err error) {
 	if out == "" {
-		out = made.Name
+		if out, err = h.shared.Exports.Save(ctx, "", x.File.Name, x.File.Data); err != nil {
+			return err
+		}
+		out = a.fromHere(filepath.Join(h.dir, filepath.FromSlash(out)))
+	} else if err := a.exportTo(out, x.File.Data); err != nil {
+		return err
 	}
-	err = writeNew(a.path(out), made.Data)
+	told := x.Told()
+	r := exportResult{
+		Kind: told.Kind, ID: told.ID, Format: told.Format, File: out, Bytes: told.Bytes,
+		Losses: told.Losses, Exact: told.Exact, Stripped: told.Stripped, Warnings: told.Warnings,
+	}
+	return a.print(r, func(w io.Writer) {
+		fmt.Fprintf(w, "exported %s as %s to %s (%d bytes)\n", x.Piece.Ref, r.Format, out, r.Bytes)
+		writeCost(w, x)
+	})
+}
+
+// exportTo writes the file that the person named.
+func (a *app) exportTo(out string, data []byte) error {
+	err := writeNew(a.path(out), data)
 	if errors.Is(err, fs.ErrExist) {
 		return fault.New(fault.Conflict, "export", "file %q exists", out).WithHint("name another with -o; an export never replaces a file")
 	}
 	if err != nil {
 		return notWritten(err, "export", out)
 	}
-	r := exportResult{Kind: ref.Kind, ID: ref.ID, Format: format, File: out, Bytes: len(made.Data), Losses: append([]content.Loss{}, made.Losses...)}
-	return a.print(r, func(w io.Writer) {
-		fmt.Fprintf(w, "exported %s as %s to %s (%d bytes)\n", ref, format, out, len(made.Data))
-		for _, l := range made.Losses {
-			fmt.Fprintf(w, "  %s %s: %s\n", l.Verdict, l.Path, l.Reason)
-		}
-	})
+	return nil
 }
 
 // parseRef reads kind/id.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/soundstage-dev/soundstage/adapters/folder"
 	"github.com/soundstage-dev/soundstage/runtime/plain"
+	"github.com/soundstage-dev/soundstage/runtime/store"
 	"github.com/soundstage-dev/soundstage/runtime/studio"
 	"github.com/soundstage-dev/soundstage/runtime/studio/content"
 )
@@ -51,6 +52,9 @@ func (i incomer) Incoming(name string, raw []byte) (studio.Incoming, error) {
 	got, err := i.formats.Import(name, raw)
 	return studio.Incoming{Format: got.Format, Pieces: got.Pieces, Warnings: got.Warnings}, err
 }
+
+// Fingerprint implements [studio.Importer].
+func (incomer) Fingerprint(p store.Piece) string { return content.Fingerprint(p.Body) }
 
 func (a *app) cmdFolder() *cobra.Command {
 	c := &cobra.Command{

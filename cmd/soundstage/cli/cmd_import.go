@@ -35,23 +35,26 @@ type importedPiece struct {
 
 func (a *app) cmdImport() *cobra.Command {
 	var id string
+	var anyway bool
 	c := &cobra.Command{
 		Use:   "import FILE",
-		Short: "Read a character card into the studio",
-		Long: `Import reads a Character Card (V1, V2 or V3; JSON or PNG) into the studio. The file is
-kept byte for byte beside the piece, so that an export to the same format loses nothing.
-An id that is taken is refused.`,
-		Example: "  soundstage import ada.png\n  soundstage import --id countess ada.json",
+		Short: "Read a file of another program into the studio",
+		Long: `Import reads a card, lorebook, persona, preset, regex set or quick-reply set of another
+program; soundstage formats lists them. All pieces of a file come in, or none. The file is kept
+byte for byte beside the piece, so that an export to the same format loses nothing. An id that
+is taken is refused, and so is content that the studio has under another id.`,
+		Example: "  soundstage import ada.png\n  soundstage import --id countess ada.json\n  soundstage import --anyway --id ada-copy ada.json",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			return a.importFile(c.Context(), args[0], id)
+			return a.importFile(c.Context(), args[0], id, anyway)
 		},
 	}
+	c.Flags().BoolVar(&anyway, "anyway", false, "also what the studio has under another id")
 	c.Flags().StringVar(&id, "id", "", "the piece's `id` (default: from its name)")
 	return c
 }
 
-func (a *app) importFile(ctx context.Context, file, id string) error {
+func (a *app) importFile(ctx context.Context, file, id string, anyway bool) error {
 	h, err := a.open(ctx)
 	if err != nil {
 		return err
@@ -67,6 +70,12 @@ func (a *app) importFile(ctx context.Context, file, id string) error {
 	}
 	if id != "" {
 		if err := renameImport(&in, id); err != nil {
+			return err
+		}
+	}
+	if !anyway {
+		const hint = "use what is there; --anyway makes a second one"
+		if err := h.shared.Duplicates(ctx, "import", filepath.Base(file), hint, in.Pieces); err != nil {
 			return err
 		}
 	}
@@ -113,6 +122,10 @@ func (h *house) importPieces(ctx context.Context, file string, pieces []store.Pi
 		for _, m := range made {
 			undo := h.store.Delete(ctx, store.Ref{Kind: m.Kind, ID: m.ID}, m.Revision, store.Stamp{At: h.clock.Now(), Cause: "import undone"})
 			err = errors.Join(err, undo)
+		}
+		if has, miss := h.store.Get(ctx, p.Ref, 0); fault.CodeOf(err) == fault.Conflict && miss == nil && content.Fingerprint(has.Body) == content.Fingerprint(p.Body) {
+			return nil, fault.Wrap(err, fault.Conflict, "import", "%q was not imported: %s is there, and has the same content", file, p.Ref).
+				WithHint("there is nothing to do; --anyway with another --id makes a second one")
 		}
 		if fault.CodeOf(err) == fault.Conflict {
 			return nil, fault.Wrap(err, fault.Conflict, "import", "%q was not imported", file).

@@ -97,7 +97,7 @@ func (a *app) record(names []string, f recordFlags) error {
 	}
 	var recorded []script.Recorded
 	var rows []recordingRow
-	o := scenario.Options(a.again().Main)
+	o := a.scenarios()
 	o.Root, o.Cassettes, o.Record, o.Clock = a.path(scenariosDir), a.path(cassettesDir), true, a.doors.Clock
 	o.Recording = script.Recording{
 		Fill: f.fill, Episode: f.episode, DryRun: f.dryRun, KeepErrors: f.keepErrors, Continue: f.resume, World: a.world(),

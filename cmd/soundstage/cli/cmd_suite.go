@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/soundstage-dev/soundstage/cmd/soundstage/scenario"
+	"github.com/soundstage-dev/soundstage/harness/redact"
 	"github.com/soundstage-dev/soundstage/harness/report"
 	"github.com/soundstage-dev/soundstage/harness/script"
 )
@@ -63,7 +64,7 @@ func (a *app) suite(ctx context.Context, patterns []string, f suiteFlags) error 
 	if err != nil {
 		return err
 	}
-	o := scenario.Options(a.again().Main)
+	o := a.scenarios()
 	o.Root, o.Cassettes, o.Update, o.Clock = a.path(scenariosDir), a.path(cassettesDir), f.update, a.doors.Clock
 	var cases []report.Case
 	sum := scenarioResult{}
@@ -78,6 +79,15 @@ func (a *app) suite(ctx context.Context, patterns []string, f suiteFlags) error 
 		return err
 	}
 	return a.sum(sum)
+}
+
+// scenarios are the options of commands that run scenarios. What those and their programs
+// say goes to CI's pages and files, so it is told without secrets; folders stay, since
+// somebody will look into them.
+func (a *app) scenarios() script.Options[*scenario.Bag] {
+	o := scenario.Options(a.again().Main)
+	o.Mask = redact.New(redact.Options{Env: a.secrets()}).MaskString
+	return o
 }
 
 // log is where scenarios are told of as they end.

@@ -308,7 +308,7 @@ type scenarioOptions = script.Options[*scenario.Bag]
 
 func (m *maker) run(change func(*scenarioOptions)) (log string, ok bool) {
 	var b bytes.Buffer
-	o := scenario.Options(m.app.again().Main)
+	o := m.app.scenarios()
 	o.Root, o.Cassettes = filepath.Join(m.dir, scenariosDir), filepath.Join(m.dir, cassettesDir)
 	change(&o)
 	res, err := script.Execute(o, m.name, &b)

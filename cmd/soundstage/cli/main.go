@@ -103,7 +103,7 @@ replays whole journeys from cassettes: no model cost, no network.
 		return fault.New(fault.Invalid, "cli", "%v", err).WithHint("see: %s --help", c.CommandPath())
 	})
 	for _, add := range []func() *cobra.Command{
-		a.cmdInit, a.cmdDemo, a.cmdRun, a.cmdRecord, a.cmdTest, a.cmdDrift, a.cmdMCP, a.cmdAsk, a.cmdServer, a.cmdProxy, a.cmdUpstream, a.cmdImport, a.cmdExport,
+		a.cmdInit, a.cmdDemo, a.cmdRun, a.cmdRecord, a.cmdTest, a.cmdDrift, a.cmdMCP, a.cmdAsk, a.cmdServer, a.cmdProxy, a.cmdUpstream, a.cmdImport, a.cmdExport, a.cmdTransfer, a.cmdFormats, a.cmdLint,
 		a.cmdPiece, a.cmdCollection, a.cmdFolder, a.cmdStory, a.cmdTool, a.cmdCassette, a.cmdTrace, a.cmdLedger, a.cmdDoctor, a.cmdVersion,
 	} {
 		root.AddCommand(add())

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/soundstage-dev/soundstage/cmd/soundstage/scenario"
 	"github.com/soundstage-dev/soundstage/harness/script"
 )
 
@@ -24,7 +23,7 @@ func (a *app) unused(cassettes []string, log io.Writer) (map[string]*playing, er
 	if _, err := os.Stat(a.path(scenariosDir)); err != nil {
 		return found, nil // no scenarios, nothing played
 	}
-	o := scenario.Options(a.again().Main)
+	o := a.scenarios()
 	o.Root, o.Cassettes, o.Clock = a.path(scenariosDir), a.path(cassettesDir), a.doors.Clock
 	all, err := script.Names(o.Root, "")
 	if err != nil {

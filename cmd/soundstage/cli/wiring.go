@@ -8,12 +8,16 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/soundstage-dev/soundstage/adapters/export"
 	"github.com/soundstage-dev/soundstage/adapters/folder"
 	"github.com/soundstage-dev/soundstage/adapters/format/agnai"
 	"github.com/soundstage-dev/soundstage/adapters/format/ccv3"
+	"github.com/soundstage-dev/soundstage/adapters/format/marinara"
 	"github.com/soundstage-dev/soundstage/adapters/format/native"
 	"github.com/soundstage-dev/soundstage/adapters/format/novelai"
+	"github.com/soundstage-dev/soundstage/adapters/format/pygmalion"
 	"github.com/soundstage-dev/soundstage/adapters/format/risu"
+	"github.com/soundstage-dev/soundstage/adapters/format/rolecall"
 	"github.com/soundstage-dev/soundstage/adapters/format/sillytavern"
 	"github.com/soundstage-dev/soundstage/adapters/git"
 	"github.com/soundstage-dev/soundstage/adapters/model"
@@ -29,6 +33,7 @@ import (
 	"github.com/soundstage-dev/soundstage/runtime/result"
 	"github.com/soundstage-dev/soundstage/runtime/studio"
 	"github.com/soundstage-dev/soundstage/runtime/studio/content"
+	"github.com/soundstage-dev/soundstage/runtime/studio/content/lint"
 	"github.com/soundstage-dev/soundstage/runtime/studio/story"
 	"github.com/soundstage-dev/soundstage/runtime/tool"
 	"github.com/soundstage-dev/soundstage/runtime/trust"
@@ -143,6 +148,8 @@ func (a *app) build(ctx context.Context, dir string, cfg config) (*house, error)
 	shared := studio.Deps{
 		Store: st, Drafts: h.drafts, Results: h.results, Clock: h.clock, Kinds: h.kinds,
 		Drawers: st, Blocks: content.Blocks{}, Gallery: content.Gallery{}, Rail: h.rail, Folders: h.folders, Importer: incomer{h.formats},
+		Converter: outgoer{h.formats}, Exports: export.New(export.Options{Studio: dir, Name: exportDir, Clock: h.clock}),
+		Linter: lint.New(),
 	}
 	tools := slices.Concat(studio.Tools(shared), content.Tools(content.Deps{Drafts: h.drafts, Formats: h.formats}), story.Tools(a.storyDeps(dir)))
 	h.tools, h.shared = tools, shared
@@ -167,6 +174,9 @@ func newFormats() *content.Formats {
 		ccv3.Formats(),
 		native.Formats(),
 		sillytavern.Formats(),
+		rolecall.Formats(),
+		pygmalion.Formats(),
+		marinara.Formats(),
 		agnai.Formats(),
 		risu.Formats(),
 		novelai.Formats(),
@@ -206,12 +216,17 @@ func (a *app) redactor(dir string) *redact.Redactor {
 	if home == "" {
 		home = a.doors.Env["USERPROFILE"]
 	}
+	return redact.New(redact.Options{Env: a.secrets(), Home: home, Work: dir})
+}
+
+// secrets are values that reach no disk, by name, among others that may.
+func (a *app) secrets() map[string]string {
 	env := maps.Clone(a.doors.Env)
 	if env == nil {
 		env = map[string]string{}
 	}
 	maps.Copy(env, a.serverSecrets())
-	return redact.New(redact.Options{Env: env, Home: home, Work: dir})
+	return env
 }
 
 // A history says what changed in the folder that the program was started in.

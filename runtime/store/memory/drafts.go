@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"maps"
 	"slices"
 
 	"github.com/soundstage-dev/soundstage/harness/fault"
@@ -11,13 +12,30 @@ import (
 )
 
 // PutDraft implements [draft.Drafts].
-func (s *Store) PutDraft(ctx context.Context, d draft.Draft) error {
-	doc, err := json.Marshal(d)
-	if err = cmp.Or(ctx.Err(), err); err != nil {
+func (s *Store) PutDraft(ctx context.Context, ds ...draft.Draft) error {
+	if err := ctx.Err(); err != nil {
 		return err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	before := s.drafts
+	if len(ds) > 1 {
+		s.drafts = maps.Clone(before)
+	}
+	for _, d := range ds {
+		if err := s.putDraft(d); err != nil {
+			s.drafts = before
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Store) putDraft(d draft.Draft) error {
+	doc, err := json.Marshal(d)
+	if err != nil {
+		return err
+	}
 	has, err := s.draft(d.ID)
 	if err != nil && fault.CodeOf(err) != fault.NotFound {
 		return err

@@ -14,6 +14,7 @@ import (
 // one.
 func RunDrafts(t *testing.T, open func(t *testing.T) draft.Drafts) {
 	t.Run("put", func(t *testing.T) { testPutDraft(t, open(t)) })
+	t.Run("put many", func(t *testing.T) { testPutDrafts(t, open(t)) })
 	t.Run("list", func(t *testing.T) { testListDrafts(t, open(t)) })
 	t.Run("one of many wins", func(t *testing.T) {
 		ds := open(t)
@@ -76,6 +77,31 @@ func testPutDraft(t *testing.T, ds draft.Drafts) {
 	}
 	d.Rev = 4
 	wantCode(t, "Put that skips a revision", ds.PutDraft(ctx, d), fault.Conflict)
+}
+
+// Many are kept as one.
+func testPutDrafts(t *testing.T, ds draft.Drafts) {
+	ctx := t.Context()
+	a, b, c := sampleDraft("d-1", 1), sampleDraft("d-2", 1), sampleDraft("d-3", 1)
+	if err := ds.PutDraft(ctx, b); err != nil {
+		t.Fatal(err)
+	}
+	wantCode(t, "Put of one that is there", ds.PutDraft(ctx, a, b, c), fault.Conflict)
+	wantCode(t, "Put of one twice", ds.PutDraft(ctx, a, c, a), fault.Conflict)
+	for _, d := range []draft.Draft{a, c} {
+		_, err := ds.GetDraft(ctx, d.ID)
+		wantCode(t, "Get of what was not kept", err, fault.NotFound)
+	}
+	b.Rev, b.State = 2, draft.Discarded
+	if err := ds.PutDraft(ctx, a, b, c); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := ds.CountDrafts(ctx); n != 3 || err != nil {
+		t.Errorf("%d drafts, %v", n, err)
+	}
+	if got, err := ds.GetDraft(ctx, "d-2"); err != nil || got.Rev != 2 {
+		t.Errorf("got %+v, %v", got, err)
+	}
 }
 
 func testListDrafts(t *testing.T, ds draft.Drafts) {

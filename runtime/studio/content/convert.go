@@ -36,27 +36,30 @@ func (t *Formats) Convert(p store.Piece, format string, linked []store.Piece) (C
 	if _, err := kind.Title(p.Body); err != nil {
 		return Converted{}, err
 	}
-	body, err := canon.ParseTree(p.Body)
+	w := Writing{Piece: p, Linked: linked}
+	stripped, err := w.clean()
 	if err != nil {
 		return Converted{}, err
 	}
-	w := Writing{Piece: p, Body: body, Linked: linked}
-	for i, e := range p.Escrow {
+	if w.Body, err = canon.ParseTree(w.Piece.Body); err != nil {
+		return Converted{}, err
+	}
+	for i, e := range w.Piece.Escrow {
 		if e.Format == format && w.Twin == nil {
-			w.Twin = &p.Escrow[i]
+			w.Twin = &w.Piece.Escrow[i]
 		} else {
 			w.Others = append(w.Others, e)
 		}
 	}
 	about := f.About()
-	c := Converted{Format: format, Name: p.ID + about.Ext}
+	c := Converted{Format: format, Name: p.ID + about.Ext, Stripped: stripped}
 	if about.Verbatim && w.Twin != nil {
 		same, err := t.unchanged(f, w)
 		if err != nil {
 			return c, fault.Wrap(err, CodeEscrow, op, "the original %q of %s no longer reads", w.Twin.Name, p.Ref)
 		}
 		if same {
-			c.Data, c.Verbatim = slices.Clone(w.Twin.Raw), true
+			c.Data, c.Verbatim = slices.Clone(w.Twin.Raw), len(stripped) == 0
 			return c, nil
 		}
 	}
@@ -67,8 +70,14 @@ func (t *Formats) Convert(p store.Piece, format string, linked []store.Piece) (C
 	for i := range out.Losses {
 		out.Losses[i].Target = format
 	}
-	c.Data, c.Losses, c.Stripped = out.Data, out.Losses, out.Stripped
-	return c, nil
+	c.Data, c.Losses = out.Data, out.Losses
+	c.Stripped = slices.Clone(out.Stripped)
+	for _, ptr := range stripped {
+		if !slices.Contains(c.Stripped, ptr) {
+			c.Stripped = append(c.Stripped, ptr)
+		}
+	}
+	return c, leak(p, format, c.Data)
 }
 
 // Losses is what Convert says is lost.

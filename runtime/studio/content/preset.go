@@ -19,6 +19,7 @@ type Preset struct {
 	Prompts     UtilityPrompts `json:"prompts,omitzero"`
 	Templates   Templates      `json:"templates,omitzero"`
 	Stops       []string       `json:"stops,omitempty"`   // stop sequences
+	Hooks       string         `json:"hooks,omitempty"`   // a program of a platform's own that reads and sets variables as texts pass; carried, never run
 	Regexes     []string       `json:"regexes,omitempty"` // ids of regex sets in this studio
 }
 

@@ -43,13 +43,14 @@ const (
 
 // Keywords under which a picture carries JSON.
 const (
-	Chara   = "chara"   // a card, versions 1 and 2
-	CCV3    = "ccv3"    // a card, version 3
-	NAIData = "naidata" // a lorebook of NovelAI
+	Chara     = "chara"     // a card, versions 1 and 2
+	CCV3      = "ccv3"      // a card, version 3
+	NAIData   = "naidata"   // a lorebook of NovelAI
+	RCPersona = "rcpersona" // a persona of RoleCall
 )
 
 // keywords are those that are read, what counts more first.
-var keywords = []string{CCV3, Chara, NAIData}
+var keywords = []string{CCV3, Chara, NAIData, RCPersona}
 
 // A Payload is one JSON text that a file carries.
 type Payload struct {

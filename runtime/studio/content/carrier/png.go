@@ -82,7 +82,7 @@ func (r *pngReader) verdict() error {
 		}
 	}
 	if len(r.file.Payloads) == 0 {
-		return fault.New(CodeNoCard, "carrier.png", "the picture carries no card: it has no chara, ccv3 or naidata text chunk").
+		return fault.New(CodeNoCard, "carrier.png", "the picture carries no card: it has no chara, ccv3, naidata or rcpersona text chunk").
 			WithHint("many sites strip the card from a picture; download the original file")
 	}
 	return nil

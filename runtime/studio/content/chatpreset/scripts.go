@@ -12,9 +12,11 @@ import (
 // ScriptsAt is where a preset carries regex scripts of its own.
 const ScriptsAt = "/extensions/regex_scripts"
 
+// ScriptsFormat is the format of a file of such scripts alone.
+const ScriptsFormat = "sillytavern-regex"
+
 // ReadScripts takes the scripts of a preset as a regex set, which the preset links to.
-// format is the one of a file of such scripts.
-func ReadScripts(f content.File, format string, r *content.Reading) {
+func ReadScripts(f content.File, r *content.Reading) {
 	scripts := f.Doc.At(ScriptsAt)
 	if scripts.Kind() != canon.Array || scripts.Len() == 0 {
 		return
@@ -27,7 +29,7 @@ func ReadScripts(f content.File, format string, r *content.Reading) {
 	set(body, "/name", canon.NewText(name))
 	r.Found = append(r.Found, content.Found{
 		Kind: content.KindRegex, Body: body,
-		Original: &store.Escrow{Format: format, Name: name + ".json", Raw: carrier.WriteJSON(nil, scripts.Bytes())},
+		Original: &store.Escrow{Format: ScriptsFormat, Name: name + ".json", Raw: carrier.WriteJSON(nil, scripts.Bytes())},
 	})
 	r.Found[0].Links = append(r.Found[0].Links, content.FoundLink{Path: "/regexes", List: true, To: len(r.Found) - 1})
 }

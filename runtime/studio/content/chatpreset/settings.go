@@ -14,6 +14,7 @@ var settings = []twin.Field{
 	twin.Lost("/author", twin.Text, noSuchField),
 	twin.Lost("/groups", twin.TextList, "SillyTavern has no groups of prompts"),
 	twin.Lost("/choices", twin.TextList, "SillyTavern asks no questions; write the answers into the prompts"),
+	twin.Lost("/hooks", twin.Text, "they are a program of another platform's; SillyTavern has regex scripts, which set variables too: write them by hand"),
 	twin.Lost("/stops", twin.TextList, "SillyTavern keeps stop strings in its settings, not in a preset"),
 	twin.Alt("/samplers/temperature", sampler("/temperature"), sampler("/temp_openai")),
 	twin.Alt("/samplers/frequencyPenalty", sampler("/frequency_penalty"), sampler("/freq_pen_openai")),

@@ -162,6 +162,13 @@ func made[B content.Body](t *testing.T, m *maker) store.Piece {
 			if inj := &x.Prompts.DepthInjections[i]; inj.Role == "" {
 				inj.Role = "system"
 			}
+			x.Prompts.DepthInjections[i].Content += "."
+		}
+		for i := range x.Greetings.Alternates {
+			x.Greetings.Alternates[i].Text += "." // what is empty is absent
+		}
+		for i := range x.Settings.Bias {
+			x.Settings.Bias[i].Value = jsontext.Value("0.5")
 		}
 		tidyRules(x.Behavior.Regex)
 	case *content.Lorebook:
