@@ -1,10 +1,10 @@
 package load
 
 import (
-	"github.com/soundstage-dev/soundstage/runtime/studio/story/source"
-
 	"path"
 	"slices"
+
+	"github.com/soundstage-dev/soundstage/runtime/studio/story/source"
 )
 
 // MaxIncludes is how many files one manifest may include.

@@ -49,7 +49,9 @@ type block struct {
 
 func (m *module) blocks() []block {
 	return []block{
-		{"world", "world key", m.names.keys}, {"intents", "intent", m.names.intents}, {"agents", "agent", m.names.agents},
+		{"world", "world key", m.names.keys},
+		{"intents", "intent", m.names.intents},
+		{"agents", "agent", m.names.agents},
 		{"host_interfaces", "host_interface", m.names.ifaces},
 	}
 }

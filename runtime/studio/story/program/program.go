@@ -368,7 +368,7 @@ type Proposal struct {
 	Execute        *Effect // nil: none
 	Repeatable     bool
 	OnSuccess      string // stay, back, or a state
-	AutoAccept     string // an expression
+	AutoAccept     string // as written, over $proposal: nothing runs it yet
 	RequireConfirm bool
 	Pos            Pos
 }
