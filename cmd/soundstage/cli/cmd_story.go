@@ -81,13 +81,19 @@ func (a *app) storyTest(ctx context.Context, apps []string, o storyTest) error {
 			s.Root = filepath.ToSlash(a.path(o.root))
 		}
 		if !a.json {
-			s.Done = func(r flow.Result) { a.showFlow(name, r, o.verbose) }
+			s.Done = func(r flow.Result) {
+				r.File = a.shownFlow(name, r.File)
+				a.showFlow(r, o.verbose)
+			}
 		}
 		rep, err := s.Run(ctx)
 		if err != nil && fault.CodeOf(err) != load.CodeInvalid {
 			return err
 		}
 		rep.App = name
+		for i := range rep.Flows {
+			rep.Flows[i].File = a.shownFlow(name, rep.Flows[i].File)
+		}
 		if err != nil {
 			rep.Failed++
 		}
@@ -114,14 +120,26 @@ func writeReport(w io.Writer, rep flow.Report) {
 	fmt.Fprintf(w, "%s: %d passed, %d failed, %d skipped\n", rep.App, rep.Passed, rep.Failed, rep.Skipped)
 }
 
+// shownFlow is a fixture as whoever named the story would name it.
+func (a *app) shownFlow(name, file string) string {
+	if ext := filepath.Ext(name); ext == ".yaml" || ext == ".yml" {
+		name = filepath.Dir(name)
+	}
+	below, err := filepath.Rel(a.path(name), filepath.FromSlash(file))
+	if err != nil {
+		return file
+	}
+	return filepath.ToSlash(filepath.Join(name, below))
+}
+
 // showFlow tells of one flow as it ends: the first difference, and with verbose each turn.
-func (a *app) showFlow(app string, r flow.Result, verbose bool) {
+func (a *app) showFlow(r flow.Result, verbose bool) {
 	var b strings.Builder
 	word := "ok  "
 	if !r.Passed {
 		word = "FAIL"
 	}
-	fmt.Fprintf(&b, "%s %s\n", word, filepath.Join(app, "flows", filepath.Base(r.File)))
+	fmt.Fprintf(&b, "%s %s\n", word, r.File)
 	if first := r.First(); first != "" {
 		fmt.Fprintf(&b, "     %s\n", first)
 	}
