@@ -35,6 +35,7 @@ func (r *runner) alone(ctx context.Context) error {
 		tr := TurnResult{Index: i, Line: t.Pos.Line, Events: events, State: at.State}
 		if t.Error != nil {
 			r.rejection(&tr, t.Error, step.Rejection)
+			tr.Allowed = names(m, at.State)
 			r.add(tr)
 			continue
 		}
