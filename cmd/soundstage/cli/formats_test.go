@@ -160,8 +160,8 @@ func (w expectation) out(t *testing.T, in content.Imported, main store.Piece) {
 	}
 }
 
-// planted are credentials by their shape, and under names of them.
-var planted = map[string]string{
+// plantedKeys are credentials by their shape, and under names of them.
+var plantedKeys = map[string]string{
 	"api_key": "sk-ant-api03-" + strings.Repeat("Zq8r", 12), "note": "call it with ghp_" + strings.Repeat("a1B2", 9), "access_token": "q8Zr2LkP0vXw7TnB4mJc",
 }
 
@@ -169,15 +169,17 @@ var planted = map[string]string{
 // from the body, nor from an original, nor from a linked piece.
 func TestNoCredentialLeaves(t *testing.T) {
 	formats := newFormats()
-	linked := []store.Piece{{Ref: store.Ref{Kind: content.KindLorebook, ID: "book"}, Title: "Book",
-		Body: []byte(`{"entries":[{"content":"` + planted["note"] + `","enabled":true,"id":"e1","keys":[{"text":"a"}]}],"name":"Book"}`)}}
+	linked := []store.Piece{{
+		Ref: store.Ref{Kind: content.KindLorebook, ID: "book"}, Title: "Book",
+		Body: []byte(`{"entries":[{"content":"` + plantedKeys["note"] + `","enabled":true,"id":"e1","keys":[{"text":"a"}]}],"name":"Book"}`),
+	}}
 	bodies := map[string]string{
-		content.KindCharacter:  `{"identity":{"name":"Ada"},"links":{"lorebooks":["book"]},"persona":{"description":"` + planted["note"] + `"},"settings":{"variables":{"api_key":"` + planted["api_key"] + `"}}}`,
-		content.KindLorebook:   `{"description":"` + planted["note"] + `","entries":[{"content":"` + planted["note"] + `","enabled":true,"id":"e1","keys":[{"text":"` + planted["api_key"] + `"}]}],"name":"Book"}`,
-		content.KindPersona:    `{"brief":"` + planted["note"] + `","content":"` + planted["note"] + `","name":"Me"}`,
-		content.KindPreset:     `{"blocks":[{"content":"` + planted["note"] + `","enabled":true,"id":"b1","name":"Main","role":"system"}],"description":"` + planted["api_key"] + `","name":"P"}`,
-		content.KindRegex:      `{"description":"` + planted["note"] + `","name":"R","rules":[{"enabled":true,"find":"x","flags":"g","id":"r1","name":"n","replace":"` + planted["api_key"] + `"}]}`,
-		content.KindQuickReply: `{"name":"Q","replies":[{"id":"1","label":"L","message":"` + planted["api_key"] + `"}]}`,
+		content.KindCharacter:  `{"identity":{"name":"Ada"},"links":{"lorebooks":["book"]},"persona":{"description":"` + plantedKeys["note"] + `"},"settings":{"variables":{"api_key":"` + plantedKeys["api_key"] + `"}}}`,
+		content.KindLorebook:   `{"description":"` + plantedKeys["note"] + `","entries":[{"content":"` + plantedKeys["note"] + `","enabled":true,"id":"e1","keys":[{"text":"` + plantedKeys["api_key"] + `"}]}],"name":"Book"}`,
+		content.KindPersona:    `{"brief":"` + plantedKeys["note"] + `","content":"` + plantedKeys["note"] + `","name":"Me"}`,
+		content.KindPreset:     `{"blocks":[{"content":"` + plantedKeys["note"] + `","enabled":true,"id":"b1","name":"Main","role":"system"}],"description":"` + plantedKeys["api_key"] + `","name":"P"}`,
+		content.KindRegex:      `{"description":"` + plantedKeys["note"] + `","name":"R","rules":[{"enabled":true,"find":"x","flags":"g","id":"r1","name":"n","replace":"` + plantedKeys["api_key"] + `"}]}`,
+		content.KindQuickReply: `{"name":"Q","replies":[{"id":"1","label":"L","message":"` + plantedKeys["api_key"] + `"}]}`,
 	}
 	written := 0
 	for _, about := range formats.All() {
@@ -223,7 +225,7 @@ func free(t *testing.T, c content.Converted, err error) {
 	}
 	texts = append(texts, fmt.Append(nil, c.Losses, c.Stripped))
 	for _, text := range texts {
-		for name, v := range planted {
+		for name, v := range plantedKeys {
 			v = v[strings.LastIndexByte(v, ' ')+1:]
 			if bytes.Contains(text, []byte(v)) {
 				t.Errorf("%s left in %q", name, clipTo(text, 300))
@@ -241,7 +243,7 @@ func poisoned(t *testing.T, data []byte) []byte {
 	if doc == nil || doc.Kind() != canon.Object {
 		return data
 	}
-	for name, v := range planted {
+	for name, v := range plantedKeys {
 		if err := doc.Set(canon.JoinPointer("vendor_"+name), canon.NewObject()); err != nil {
 			t.Fatal(err)
 		}
