@@ -18,6 +18,7 @@ func (e *exporter) charx() ([]byte, error) {
 	original := e.archive()
 	if original != nil {
 		e.loseAssets(assetPrefix, "the asset's bytes are not in the archive")
+		e.losePortrait("the archive keeps the icon that it has")
 		return carrier.WriteArchive(original, doc.Bytes())
 	}
 	e.loseAssets("embed", "the asset's bytes are in an archive that is not here")
@@ -29,8 +30,18 @@ func (e *exporter) charx() ([]byte, error) {
 		}
 		extras = append(e.unchunk(doc, picture), carrier.Extra{Name: mainIcon, Data: plain})
 		e.setIcon(doc)
+	} else {
+		e.losePortrait("only a PNG can become the icon of an archive")
 	}
 	return carrier.WriteArchive(nil, doc.Bytes(), extras...)
+}
+
+// losePortrait names a picture that does not go along. That of the imported file is
+// where it was.
+func (e *exporter) losePortrait(why string) {
+	if at := e.body.At("/media/portrait"); at != nil && !strings.HasPrefix(at.Text(), originalPrefix) {
+		e.lose("/media/portrait", at.Text(), why)
+	}
 }
 
 // mainIcon is where the picture of a card goes in an archive.

@@ -31,7 +31,7 @@ type exportResult struct {
 }
 
 func (a *app) cmdExport() *cobra.Command {
-	var format, out string
+	var to, format, out string
 	c := &cobra.Command{
 		Use:   "export KIND/ID",
 		Short: "Write a piece as a file for another program",
@@ -42,14 +42,16 @@ replaced, and no credential leaves in one.`,
 		Example: "  soundstage export character/ada\n  soundstage export character/ada --to json-v3 -o ada.json",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			return a.crossed(c.Context(), args[0], format, func(ctx context.Context, h *house, x studio.Crossing) error {
+			if to != "" && format != "" {
+				return fault.New(fault.Invalid, "export", "--to %q and --format %q are one flag", to, format).WithHint("give --to alone")
+			}
+			return a.crossed(c.Context(), args[0], to+format, func(ctx context.Context, h *house, x studio.Crossing) error {
 				return a.exportPiece(ctx, h, x, out)
 			})
 		},
 	}
-	c.Flags().StringVar(&format, "to", "", "the `format` to write (default: the one that it came from)")
+	c.Flags().StringVar(&to, "to", "", "the `format` to write (default: the one that it came from)")
 	c.Flags().StringVar(&format, "format", "", "the same as --to")
-	c.MarkFlagsMutuallyExclusive("to", "format")
 	c.Flags().StringVarP(&out, "out", "o", "", "the `file` to write (default: a new one in the studio's Export folder)")
 	return c
 }

@@ -114,9 +114,9 @@ func renameImport(in *content.Imported, id string) error {
 func (h *house) importPieces(ctx context.Context, file string, pieces []store.Piece) ([]importedPiece, error) {
 	var made []importedPiece
 	for _, p := range pieces {
-		p, err := h.store.Create(ctx, p, store.Stamp{At: h.clock.Now(), Cause: "import"})
+		saved, err := h.store.Create(ctx, p, store.Stamp{At: h.clock.Now(), Cause: "import"})
 		if err == nil {
-			made = append(made, importedPiece{Kind: p.Kind, ID: p.ID, Title: p.Title, Revision: p.Revision})
+			made = append(made, importedPiece{Kind: p.Kind, ID: p.ID, Title: p.Title, Revision: saved.Revision})
 			continue
 		}
 		for _, m := range made {

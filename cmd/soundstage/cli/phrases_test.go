@@ -62,6 +62,15 @@ var phrases = map[string]string{
 	"replace the picture for joy in the pack": "pack.items.manage",
 	"group the sprites by outfit":             "pack.groups.manage",
 	"new costume":                             "pack.groups.manage",
+	"what would be lost in SillyTavern":       "studio.transfer",
+	"would this work in Risu":                 "studio.transfer",
+	"move it to RoleCall":                     "studio.transfer",
+	"is it compatible with Agnai":             "studio.transfer",
+	"convert for another platform":            "studio.transfer",
+	"check my lorebook for mistakes":          "studio.lint",
+	"find dead links":                         "studio.lint",
+	"are there duplicate names":               "studio.lint",
+	"what is wrong with this preset":          "studio.lint",
 }
 
 // People's words find what they mean.

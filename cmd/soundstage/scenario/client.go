@@ -24,12 +24,18 @@ func hasClient(name string) (bool, error) {
 	if !known {
 		return false, fmt.Errorf("there is no client %q; there are %s", name, strings.Join(slices.Sorted(maps.Keys(programs)), ", "))
 	}
+	return findClient(program) != "", nil
+}
+
+// findClient is where a program is; "" is nowhere.
+func findClient(program string) string {
 	for _, dir := range filepath.SplitList(clientPath()) {
-		if info, err := os.Stat(filepath.Join(dir, program)); err == nil && !info.IsDir() && info.Mode()&0o111 != 0 {
-			return true, nil
+		at := filepath.Join(dir, program)
+		if info, err := os.Stat(at); err == nil && !info.IsDir() && info.Mode()&0o111 != 0 {
+			return at
 		}
 	}
-	return false, nil
+	return ""
 }
 
 // hasLoopback is the condition [loopback:].
@@ -66,15 +72,42 @@ func wordClient(s *state, neg bool, args []string) {
 	before := s.Getenv("PATH")
 	defer s.Setenv("PATH", before)
 	s.Setenv("PATH", clientPath())
-	for _, kv := range s.Bag.proxy.env {
-		name, value, _ := strings.Cut(kv, "=")
-		s.Setenv(name, value)
-	}
+	setProxy(s)
 	err := s.Exec(programs[args[0]], args[1:]...)
 	endAll(s.Work())
 	if (err != nil) != neg {
 		s.Fatalf("client %s: %v\n%s", args[0], err, s.Bag.proxy.stderr.Bytes())
 	}
+}
+
+func setProxy(s *state) {
+	for _, kv := range s.Bag.proxy.env {
+		name, value, _ := strings.Cut(kv, "=")
+		s.Setenv(name, value)
+	}
+}
+
+// wordLend gives the program under test an agent to start: $CLIENT starts it where
+// soundstage itself is on its PATH.
+func wordLend(s *state, neg bool, args []string) {
+	if neg || len(args) != 1 || programs[args[0]] == "" || s.Bag.proxy == nil {
+		s.Fatalf("usage: lend %s, while a proxy runs", strings.Join(slices.Sorted(maps.Keys(programs)), "|"))
+	}
+	at := findClient(programs[args[0]])
+	if at == "" {
+		s.Fatalf("lend: %s is not installed", args[0])
+	}
+	bin := filepath.Join(s.Work(), ".lent")
+	starts := func(name, env, program string) string {
+		file := filepath.Join(bin, name)
+		s.Check(os.WriteFile(file, []byte("#!/bin/sh\n"+env+" exec '"+program+"' \"$@\"\n"), 0o755))
+		return file
+	}
+	s.Check(os.MkdirAll(bin, 0o755))
+	// Agents give servers a part of their environment, and the test's program needs more.
+	starts("soundstage", "SOUNDSTAGE_TEST_AS_PROGRAM=1 SOUNDSTAGE_SERVERS=none", s.Getenv("SOUNDSTAGE"))
+	s.Setenv("CLIENT", starts("agent", "PATH='"+bin+string(filepath.ListSeparator)+clientPath()+"'", at))
+	setProxy(s)
 }
 
 // variable is a reference in a file that is expanded. Other dollars stay.
