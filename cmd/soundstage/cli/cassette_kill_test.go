@@ -18,6 +18,9 @@ func (w *world) manyEpisodes(name string, words ...string) {
 	w.t.Helper()
 	path := filepath.Join(w.dir, name)
 	c, err := cassette.CreateWith(path, cassette.Header{Rules: seam.DefaultRules()}, cassette.CreateOptions{})
+	if err != nil {
+		w.t.Fatal(err)
+	}
 	for _, word := range words {
 		for i := range 200 {
 			e := cassette.Episode{
