@@ -74,10 +74,7 @@ func Options(main func(script.Doors) int) script.Options[*Bag] {
 				Args: "NAME [ARG…]", Help: "Runs an agent of somebody else that is installed, with what the running proxy says it needs; what it leaves running is ended.",
 				Run: wordClient,
 			},
-			"lend": {
-				Args: "NAME", Help: "Lets the program start an agent of somebody else that is installed, at $CLIENT, with what the running proxy says it needs.",
-				Run: wordLend,
-			},
+			"lend": {Args: "NAME", Run: wordLend, Help: "Lets the program start an agent of somebody else that is installed, at $CLIENT, with what the running proxy says it needs."},
 			"cost": {
 				Args: "AMOUNT", Help: "Checks what the studio's ledger holds, paid and saved, like $0.0042.",
 				Run: wordCost,

@@ -40,8 +40,10 @@ func TestRun(t *testing.T) {
 		{name: "inputs", source: "def main(ctx):\n  return {'out': ctx.inputs['n'] + 1}", in: `{"n":2.0}`, want: `{"out":3}`},
 		{name: "world", source: "def main(ctx):\n  return {'out': [ctx.world.get('gold'), ctx.world.get('x')]}", in: `{"n":1}`, want: `{"out":[3,null]}`},
 		{name: "json and math", source: "def main(ctx):\n  return {'out': json.decode('[1.5]')[0] + math.floor(2.7)}", in: `{"n":1}`, want: `{"out":3.5}`},
-		{name: "requests", source: "def main(ctx):\n  a = ctx.http.post('https://x/y', body='b')\n  b = ctx.http.get('https://x/none')\n  return {'out': [a.json()['got'], a.headers['a'], bool(b), b.status, b.text()]}", in: `{"n":1}`,
-			want: `{"__http_exchanges":[{"method":"POST","status":200,"url":"https://x/y"},{"method":"GET","status":404,"url":"https://x/none"}],"out":["POSTb","b",false,404,"no"]}`},
+		{
+			name: "requests", source: "def main(ctx):\n  a = ctx.http.post('https://x/y', body='b')\n  b = ctx.http.get('https://x/none')\n  return {'out': [a.json()['got'], a.headers['a'], bool(b), b.status, b.text()]}", in: `{"n":1}`,
+			want: `{"__http_exchanges":[{"method":"POST","status":200,"url":"https://x/y"},{"method":"GET","status":404,"url":"https://x/none"}],"out":["POSTb","b",false,404,"no"]}`,
+		},
 		{name: "missing input", source: "def main(ctx):\n  return {'out': 1}", in: `{}`, code: starlark.CodeShape},
 		{name: "wrong input", source: "def main(ctx):\n  return {'out': 1}", in: `{"n":"x"}`, code: starlark.CodeShape},
 		{name: "undeclared output", source: "def main(ctx):\n  return {'out': 1, 'more': 2}", in: `{"n":1}`, code: starlark.CodeShape},
