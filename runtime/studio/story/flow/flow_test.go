@@ -107,6 +107,7 @@ const head = "test_kind: flow\ninitial_state: desk\n"
 func TestFixtures(t *testing.T) {
 	stub := head + "host_handlers: { host.fax: { by_call: { letter: { data: { path: out } } } } }\n"
 	send := "turns: [{ intent: { name: send, slots: { to: Ada } }, "
+	desk := head + "host_bindings: { box: host.artifacts_dir }\nuse_orchestrator: true\nturns: [{ intent: { name: send, slots: { to: Ada } } }, { intent: { name: send, slots: { to: Bob } } }]\n"
 	for fixture, want := range map[string]string{
 		stub + send + "expect_world: { sent: 1, path: out } }]":      "",
 		stub + send + "expect_world: { sent: 2 } }]":                 `line 4, turn 1: expect_world.sent: 1, want 2`,
@@ -132,6 +133,11 @@ func TestFixtures(t *testing.T) {
 		head + "turns: [{ intent: { name: fly }, expect_error: { code: INTENT_NOT_ALLOWED_IN_STATE, allowed_contains: [fly] } }]":                                                                                                   `line 3, turn 1: expect_error.allowed_contains: "fly" is not in [ask quit run send]`,
 		head + "turns: [{ intent: { name: quit }, expect_error: { code: GUARD_FAILED } }]":                                                                                                                                          `line 3, turn 1: expect_error: want "GUARD_FAILED", and the intent was taken`,
 		head + "host_bindings: { box: host.artifacts_dir }\nuse_orchestrator: true\n" + send + "expect_world: { path: /srv/.artifacts/letter.md } }]\nexpect_files: [{ path: /srv/.artifacts/letter.md, content_matches: To Ada }]": "",
+		stub + send + "expect_host_calls: [{ handler: host.fax.put, times: 2 }] }]":                                                                                                                                                 `line 4, turn 1: expect_host_calls: host.fax.put was called 1 times with null`,
+		head + "turns: [{ intent: { name: fly }, expect_error: { code: INTENT_NOT_ALLOWED_IN_STATE } }]\nexpect_no_errors: true":                                                                                                    `at the end: expect_no_errors: a turn was rejected`,
+		head + "host_cassette: calls.yaml\nturns: [{ intent: { name: send, slots: { to: A } } }, { intent: { name: quit } }, { intent: { name: quit } }]":                                                                           `line 4, turn 3: unexpected rejection: INTENT_NOT_ALLOWED_IN_STATE: intent "quit" is not allowed in state "shut"`,
+		desk + "expect_files: [{ path: /srv/.artifacts/letter.md, content_matches: '(?s)To Ada.*---.*To Bob' }]":                                                                                                                    "",
+		desk + "expect_files: [{ path: /srv/.artifacts/letter.md, must_not_exist: true }]":                                                                                                                                          `at the end: expect_files: "/srv/.artifacts/letter.md" is there, and must not be`,
 	} {
 		if got := run(t, fixture, false).First(); got != want {
 			t.Errorf("%s\n  %s\n  want %s", fixture, got, want)
@@ -147,6 +153,18 @@ func TestUnstubbed(t *testing.T) {
 	}
 	if got := run(t, fixture, true).First(); got != "" {
 		t.Errorf("%s", got)
+	}
+}
+
+// An episode is played once.
+func TestEpisodes(t *testing.T) {
+	fixture := head + "host_cassette: calls.yaml\nturns: [{ intent: { name: ask } }, { intent: { name: quit } }]"
+	files := folder(fixture)
+	files["/post/app.yaml"] = strings.Replace(post, "on: { quit: { target: shut } }\n  lost", "on: { quit: { target: office } }\n  lost", 1)
+	files["/post/flows/calls.yaml"] = strings.Replace(files["/post/flows/calls.yaml"], ", phase: desk", "", 1)
+	rep, err := flow.Suite{Files: files, App: "/post", Glob: "flows/f.yaml"}.Run(t.Context())
+	if err != nil || !strings.Contains(rep.Flows[0].First(), "turn 2: story.test: cassette miss: no episode matched handler=host.agent.ask") {
+		t.Errorf("%v, %v", rep.Flows, err)
 	}
 }
 
