@@ -73,15 +73,24 @@ func onServer(address, password string) script.Options[*scenario.Bag] {
 	main := o.Main
 	o.Main = func(d script.Doors) int {
 		if len(d.Args) > 0 && d.Args[0] == "init" && !slices.Contains(d.Args, "--store") {
-			d.Args = slices.Insert(slices.Clone(d.Args), 1, "--store", address)
+			d.Args = slices.Insert(slices.Clone(d.Args), 1, "--store", ofFolder(address, d.Args[len(d.Args)-1]))
 		}
 		return main(d)
 	}
 	return o
 }
 
-// newStudio is the address of a studio on the server that is gone after the test, and
-// the password on its own.
+// ofFolder is the address of the studio in folder: a scenario's second studio is
+// another one, so it has a schema of its own, its name the first's with the folder's.
+func ofFolder(address, folder string) string {
+	if folder == "." || folder == "init" {
+		return address
+	}
+	return address + "_" + hex.EncodeToString([]byte(filepath.Base(folder)))
+}
+
+// newStudio is the address of a studio on the server, and the password on its own. After
+// the test it is gone, and all whose schema's name begins with its schema's.
 func newStudio(t *testing.T, server string) (address, password string) {
 	t.Helper()
 	u, err := url.Parse(server)
@@ -98,8 +107,15 @@ func newStudio(t *testing.T, server string) (address, password string) {
 			t.Fatal(err)
 		}
 		defer c.Close(ctx) //nolint:errcheck // a test's own
-		if _, err := c.Exec(ctx, "DROP SCHEMA IF EXISTS "+schema+" CASCADE"); err != nil {
-			t.Error(err)
+		rows, _ := c.Query(ctx, "SELECT nspname FROM pg_namespace WHERE starts_with(nspname::text, $1)", schema)
+		made, err := pgx.CollectRows(rows, pgx.RowTo[string])
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range made {
+			if _, err := c.Exec(ctx, "DROP SCHEMA IF EXISTS "+pgx.Identifier{m}.Sanitize()+" CASCADE"); err != nil {
+				t.Error(err)
+			}
 		}
 	})
 	password, _ = u.User.Password()
