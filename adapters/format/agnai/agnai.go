@@ -75,16 +75,3 @@ const kept = "kept, not executed: Agnai stores it, and its engine does not look 
 func tail(path, ptr string, codec twin.Codec) twin.Field {
 	return twin.Field{Path: path, Ptr: ptr, Codec: codec, Foreign: kept}
 }
-
-// set and drop are for pointers of our own into objects.
-func set(n *canon.Node, ptr string, v *canon.Node) {
-	if err := n.Set(ptr, v); err != nil {
-		panic(err)
-	}
-}
-
-func drop(n *canon.Node, ptr string) {
-	if _, err := n.Delete(ptr); err != nil {
-		panic(err)
-	}
-}

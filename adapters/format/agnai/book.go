@@ -27,7 +27,7 @@ func findBook(f content.File, r *content.Reading) {
 	}
 	called := strings.NewReplacer("/", " ", `\`, " ").Replace(r.Found[0].Body.At("/identity/name").Text() + " memory")
 	if body.Field("name") == nil {
-		set(body, "/name", canon.NewText(called))
+		twin.Set(body, "/name", canon.NewText(called))
 		r.Warnings = append(r.Warnings, "the memory book has no name; it is called "+strconv.Quote(called)+" after the character")
 	}
 	r.Found[0].Notes.BookEntries = body.Field("entries").Len()
@@ -45,7 +45,7 @@ func embed(s content.Sheet, linked []store.Piece) (losses []content.Loss) {
 	links := s.Body.At(linkedBooks)
 	if links.Len() == 0 {
 		if s.Doc.At(bookAt+"/entries").Len() > 0 {
-			drop(s.Doc, bookAt)
+			twin.Drop(s.Doc, bookAt)
 		}
 		return nil
 	}
@@ -64,7 +64,7 @@ func embed(s content.Sheet, linked []store.Piece) (losses []content.Loss) {
 		}
 		node, more := layBook(p, body)
 		if was := s.Doc.At(bookAt); was == nil || string(was.Bytes()) != string(node.Bytes()) {
-			set(s.Doc, bookAt, node)
+			twin.Set(s.Doc, bookAt, node)
 		}
 		for _, l := range more {
 			l.Path = at + l.Path
@@ -94,7 +94,7 @@ func layBook(p store.Piece, body *canon.Node) (*canon.Node, []twin.Loss) {
 		if doc := content.Open(e.Name, e.Raw).Doc; e.Format == nameMemory && doc.Kind() == canon.Object {
 			node, body = doc.Clone(), body.Clone()
 			if node.Field("name").Text() == "" && body.Field("name").Text() == content.NameFromFile(e.Name, 0) {
-				drop(body, "/name")
+				twin.Drop(body, "/name")
 			}
 			break
 		}

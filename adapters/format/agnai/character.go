@@ -97,8 +97,8 @@ var insert = twin.Codec{
 			problem, depth = "depth is no whole number from 0; 3 is used", canon.NewInt(3)
 		}
 		inj := twin.Parsed(`{"role":"system"}`)
-		set(inj, "/content", text)
-		set(inj, "/depth", depth)
+		twin.Set(inj, "/content", text)
+		twin.Set(inj, "/depth", depth)
 		return canon.NewArray(inj), problem
 	},
 	Write: func(val, old *canon.Node) *canon.Node {
@@ -130,8 +130,8 @@ func layInsert(val, old *canon.Node) (put *canon.Node, losses []twin.Loss) {
 		if put = old.Clone(); put.Kind() != canon.Object {
 			put = canon.NewObject()
 		}
-		set(put, "/depth", twin.Int.Write(it.Field("depth"), put.Field("depth")))
-		set(put, "/prompt", it.Field("content"))
+		twin.Set(put, "/depth", twin.Int.Write(it.Field("depth"), put.Field("depth")))
+		twin.Set(put, "/prompt", it.Field("content"))
 		lose(i, "/id", "an insert of Agnai has no id")
 		if it.Field("role").Text() != "system" {
 			losses = append(losses, twin.Loss{Path: "/" + strconv.Itoa(i) + "/role", Value: it.Field("role").Text(), Verdict: twin.Approximated, Reason: "an insert of Agnai has no role: it is the system's"})

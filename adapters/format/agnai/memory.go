@@ -102,15 +102,15 @@ var probability = twin.Over{
 	},
 	Write: func(doc, val *canon.Node) []twin.Loss {
 		if val == nil {
-			drop(doc, "/probability")
+			twin.Drop(doc, "/probability")
 			if doc.Field("useProbability") != nil {
-				set(doc, "/useProbability", twin.Bool.Write(canon.NewBool(false), doc.Field("useProbability")))
+				twin.Set(doc, "/useProbability", twin.Bool.Write(canon.NewBool(false), doc.Field("useProbability")))
 			}
 			return nil
 		}
-		set(doc, "/probability", twin.Int.Write(val, doc.Field("probability")))
+		twin.Set(doc, "/probability", twin.Int.Write(val, doc.Field("probability")))
 		if v, _ := twin.Bool.Read(doc.Field("useProbability")); v.Raw() != "true" {
-			set(doc, "/useProbability", twin.Bool.Write(canon.NewBool(true), doc.Field("useProbability")))
+			twin.Set(doc, "/useProbability", twin.Bool.Write(canon.NewBool(true), doc.Field("useProbability")))
 		}
 		return []twin.Loss{{Value: val.Raw(), Verdict: twin.Embedded, Reason: kept}}
 	},
@@ -131,13 +131,13 @@ var logic = twin.Over{
 	},
 	Write: func(doc, val *canon.Node) []twin.Loss {
 		if val == nil {
-			set(doc, "/selective", twin.Flag.Write(canon.NewBool(false), doc.Field("selective")))
+			twin.Set(doc, "/selective", twin.Flag.Write(canon.NewBool(false), doc.Field("selective")))
 			return nil
 		}
 		if was, _ := twin.Flag.Read(doc.Field("selective")); was == nil {
-			set(doc, "/selective", twin.Flag.Write(canon.NewBool(true), doc.Field("selective")))
+			twin.Set(doc, "/selective", twin.Flag.Write(canon.NewBool(true), doc.Field("selective")))
 		}
-		set(doc, "/selectiveLogic", logicWords.Write(val, nil))
+		twin.Set(doc, "/selectiveLogic", logicWords.Write(val, nil))
 		return []twin.Loss{{Value: val.Text(), Verdict: twin.Embedded, Reason: kept}}
 	},
 }
@@ -150,7 +150,7 @@ var words = func() twin.Codec {
 			return nil, problem
 		}
 		k := canon.NewObject()
-		set(k, "/text", text)
+		twin.Set(k, "/text", text)
 		return k, problem
 	}
 	write := twin.WriteList(read, func(val *canon.Node) *canon.Node { return canon.NewText(spelled(val)) })

@@ -102,19 +102,19 @@ func readBlocks(doc *canon.Node) (*canon.Node, string) {
 	add := func(place string, on bool) *canon.Node {
 		b := canon.NewObject()
 		has[place] = true
-		set(b, "/id", canon.NewText(place))
-		set(b, "/enabled", canon.NewBool(on))
+		twin.Set(b, "/id", canon.NewText(place))
+		twin.Set(b, "/enabled", canon.NewBool(on))
 		if at := texts[place]; at != "" {
-			set(b, "/role", canon.NewText("system"))
+			twin.Set(b, "/role", canon.NewText("system"))
 			text, p := twin.ReadText(doc.At(at))
 			if problem == "" && p != "" {
 				problem = at + ": " + p
 			}
 			if text != nil {
-				set(b, "/content", text)
+				twin.Set(b, "/content", text)
 			}
 		} else {
-			set(b, "/marker", canon.NewText(markerOf(place)))
+			twin.Set(b, "/marker", canon.NewText(markerOf(place)))
 		}
 		return b
 	}
@@ -203,13 +203,13 @@ func writeBlocks(doc, val *canon.Node) (losses []twin.Loss) {
 			entry = entryOf(place, on)
 		}
 		if was, _ := twin.Bool.Read(entry.Field("enabled")); (was.Raw() != "false") != on {
-			set(entry, "/enabled", twin.Bool.Write(canon.NewBool(on), entry.Field("enabled")))
+			twin.Set(entry, "/enabled", twin.Bool.Write(canon.NewBool(on), entry.Field("enabled")))
 		}
 		slots = append(slots, slot{place, entry, known[place]})
 	}
 	for place, at := range texts {
 		if doc.At(at).Text() != text[place] {
-			set(doc, at, canon.NewText(text[place]))
+			twin.Set(doc, at, canon.NewText(text[place]))
 		}
 	}
 	return append(losses, layOrder(doc, slots, strange)...)
@@ -266,7 +266,7 @@ func layOrder(doc *canon.Node, slots []slot, strange []*canon.Node) (losses []tw
 	for _, s := range slots {
 		order = append(order, s.entry)
 	}
-	set(doc, "/promptOrder", twin.Refill(old, append(order, strange...)))
+	twin.Set(doc, "/promptOrder", twin.Refill(old, append(order, strange...)))
 	return losses
 }
 
@@ -292,8 +292,8 @@ func withUsual(slots []slot) []slot {
 
 func entryOf(place string, on bool) *canon.Node {
 	entry := canon.NewObject()
-	set(entry, "/placeholder", canon.NewText(place))
-	set(entry, "/enabled", canon.NewBool(on))
+	twin.Set(entry, "/placeholder", canon.NewText(place))
+	twin.Set(entry, "/enabled", canon.NewBool(on))
 	return entry
 }
 

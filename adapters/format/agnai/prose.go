@@ -35,12 +35,12 @@ func readProse(doc *canon.Node) (*canon.Node, string) {
 		for _, it := range only.Items() {
 			lines = append(lines, it.Text())
 		}
-		set(out, "/description", canon.NewText(strings.Join(lines, "\n")))
+		twin.Set(out, "/description", canon.NewText(strings.Join(lines, "\n")))
 		return out, problem
 	}
-	set(out, "/structured", canon.NewObject())
-	set(out, "/structured/kind", canon.NewText(kind))
-	set(out, "/structured/attributes", attrs)
+	twin.Set(out, "/structured", canon.NewObject())
+	twin.Set(out, "/structured/kind", canon.NewText(kind))
+	twin.Set(out, "/structured/attributes", attrs)
 	return out, problem
 }
 
@@ -53,7 +53,7 @@ func readAttributes(n *canon.Node) (*canon.Node, string) {
 			problem = "/persona/attributes/" + name + ": " + p
 		}
 		if vals != nil {
-			set(out, canon.JoinPointer(name), vals)
+			twin.Set(out, canon.JoinPointer(name), vals)
 		}
 	}
 	if out.Len() == 0 {
@@ -103,14 +103,14 @@ func writeProse(doc, val *canon.Node) (losses []twin.Loss) {
 			if len(all) > 0 {
 				list = canon.NewArray(canon.NewText(strings.Join(all, "\n\n")))
 			}
-			set(attrs, "/text", twin.Refill(old, itemsOf(list)))
+			twin.Set(attrs, "/text", twin.Refill(old, itemsOf(list)))
 		})
 		return losses
 	}
 	attrs := traits.Field("attributes").Clone()
 	for _, t := range texts {
 		lose(t[0], twin.Approximated, "Agnai has attributes or a text; beside attributes the text is one of them")
-		set(attrs, canon.JoinPointer(t[0]), canon.NewArray(append(itemsOf(attrs.Field(t[0])), canon.NewText(val.Field(t[0]).Text()))...))
+		twin.Set(attrs, canon.JoinPointer(t[0]), canon.NewArray(append(itemsOf(attrs.Field(t[0])), canon.NewText(val.Field(t[0]).Text()))...))
 	}
 	kind := traits.Field("kind").Text()
 	if kind == "" || kind == plainKind {
@@ -152,13 +152,13 @@ func textOf(traits *canon.Node) string {
 // setPersona changes the persona in its place.
 func setPersona(doc *canon.Node, kind string, lay func(attrs *canon.Node)) {
 	if doc.Field("persona").Kind() != canon.Object {
-		set(doc, "/persona", twin.Parsed(`{"kind":"","attributes":{}}`))
+		twin.Set(doc, "/persona", twin.Parsed(`{"kind":"","attributes":{}}`))
 	}
 	if doc.At("/persona/kind").Text() != kind {
-		set(doc, "/persona/kind", canon.NewText(kind))
+		twin.Set(doc, "/persona/kind", canon.NewText(kind))
 	}
 	if doc.At("/persona/attributes").Kind() != canon.Object {
-		set(doc, "/persona/attributes", canon.NewObject())
+		twin.Set(doc, "/persona/attributes", canon.NewObject())
 	}
 	lay(doc.At("/persona/attributes"))
 }
@@ -167,12 +167,12 @@ func setPersona(doc *canon.Node, kind string, lay func(attrs *canon.Node)) {
 func layAttributes(old, now *canon.Node) {
 	for name := range old.Clone().Members() {
 		if now.Field(name) == nil {
-			drop(old, canon.JoinPointer(name))
+			twin.Drop(old, canon.JoinPointer(name))
 		}
 	}
 	for name, vals := range now.Members() {
 		if was, _ := twin.TextList.Read(old.Field(name)); !canon.Equal(was, vals) {
-			set(old, canon.JoinPointer(name), twin.TextList.Write(vals, old.Field(name)))
+			twin.Set(old, canon.JoinPointer(name), twin.TextList.Write(vals, old.Field(name)))
 		}
 	}
 }

@@ -52,7 +52,7 @@ func withColours(doc, body *canon.Node) *canon.Node {
 	}
 	items := itemsOf(list)
 	body = body.Clone()
-	set(body, "/presentation/palette", canon.NewArray(append(items, itemsOf(body.At("/presentation/palette"))...)...))
+	twin.Set(body, "/presentation/palette", canon.NewArray(append(items, itemsOf(body.At("/presentation/palette"))...)...))
 	return body
 }
 
@@ -74,7 +74,7 @@ func findBook(c card.Card, r *content.Reading) {
 	}
 	called := strings.NewReplacer("/", " ", `\`, " ").Replace(c.Body.At("/identity/name").Text() + " lorebook")
 	if body.Field("name") == nil {
-		set(body, "/name", canon.NewText(called))
+		twin.Set(body, "/name", canon.NewText(called))
 		r.Warnings = append(r.Warnings, fmt.Sprintf("the lorebook has no name; it is called %q after the card", called))
 	}
 	r.Found[0].Links = []content.FoundLink{{Path: linkedBooks, List: true, To: 1}}
@@ -100,9 +100,9 @@ func writeCharacter(w content.Writing) (content.Written, error) {
 		rest = base.Body.At("/presentation/palette")
 		own, _ = colours(extensionsAt).Read(base.Doc)
 	}
-	drop(body, "/presentation/palette")
+	twin.Drop(body, "/presentation/palette")
 	if rest.Len() > 0 {
-		set(body, "/presentation/palette", rest)
+		twin.Set(body, "/presentation/palette", rest)
 	}
 	doc, losses := card.Write(body, version, base)
 	losses = slices.DeleteFunc(losses, func(l content.Loss) bool {
@@ -122,7 +122,7 @@ func writeCharacter(w content.Writing) (content.Written, error) {
 	}
 	losses = append(losses, embed(doc, s.Body, w.Linked)...)
 	if was := s.Doc.Field("data"); string(was.Bytes()) != string(doc.Bytes()) {
-		set(s.Doc, "/data", doc)
+		twin.Set(s.Doc, "/data", doc)
 	}
 	return s.Written(losses), nil
 }
@@ -175,7 +175,7 @@ func embed(doc, body *canon.Node, linked []store.Piece) (losses []content.Loss) 
 	links := body.At(linkedBooks)
 	if links.Len() == 0 {
 		if doc.At(bookAt+"/entries").Len() > 0 {
-			drop(doc, bookAt)
+			twin.Drop(doc, bookAt)
 		}
 		return nil
 	}
@@ -194,7 +194,7 @@ func embed(doc, body *canon.Node, linked []store.Piece) (losses []content.Loss) 
 		}
 		node, more := layBook(linked[k])
 		if was := doc.At(bookAt); was == nil || string(was.Bytes()) != string(node.Bytes()) {
-			set(doc, bookAt, node)
+			twin.Set(doc, bookAt, node)
 		}
 		for _, l := range more {
 			l.Path = at + l.Path
@@ -211,7 +211,7 @@ func layBook(p store.Piece) (*canon.Node, []twin.Loss) {
 		if doc := content.Open(e.Name, e.Raw).Doc; e.Format == nameBook && doc.Kind() == canon.Object {
 			node = doc.Clone()
 			if node.Field("name").Text() == "" && body.Field("name").Text() == content.NameFromFile(e.Name, 0) {
-				drop(body, "/name")
+				twin.Drop(body, "/name")
 			}
 			break
 		}

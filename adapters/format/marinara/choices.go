@@ -56,7 +56,7 @@ var choices = twin.Over{
 		list, problem := choiceRows.Read(doc.At(choicesAt))
 		for _, c := range list.Items() {
 			if vals := defaultOf(doc, c.Field("key").Text()); vals != nil {
-				set(c, "/default", vals)
+				twin.Set(c, "/default", vals)
 			}
 		}
 		return list, problem
@@ -67,29 +67,29 @@ var choices = twin.Over{
 			rows = canon.NewArray()
 		}
 		if doc.At(defaultsAt).Kind() != canon.Object {
-			set(doc, defaultsAt, canon.NewObject())
+			twin.Set(doc, defaultsAt, canon.NewObject())
 		}
 		for _, c := range rows.Items() {
 			key := c.Field("key").Text()
 			if now := c.Field("default"); !canon.Equal(now, defaultOf(doc, key)) {
 				setDefault(doc, key, now)
 			}
-			drop(c, "/default")
+			twin.Drop(c, "/default")
 		}
 		old, _ := choiceRows.Read(doc.At(choicesAt))
 		for _, c := range old.Items() {
 			if key := c.Field("key").Text(); !hasKey(rows, key) {
-				drop(doc, defaultsAt+canon.JoinPointer(key))
+				twin.Drop(doc, defaultsAt+canon.JoinPointer(key))
 			}
 		}
 		put, losses := choiceRows.Lay(rows, doc.At(choicesAt))
 		for i, it := range put.Items() {
 			if it.Field("id").Text() == "" && it.Field("id") != nil {
-				set(it, "/id", it.Field("variableName"))
-				set(it, "/sortOrder", canon.NewInt(int64(i)))
+				twin.Set(it, "/id", it.Field("variableName"))
+				twin.Set(it, "/sortOrder", canon.NewInt(int64(i)))
 			}
 		}
-		set(doc, choicesAt, put)
+		twin.Set(doc, choicesAt, put)
 		return losses
 	},
 }
@@ -124,10 +124,10 @@ func setDefault(doc *canon.Node, key string, now *canon.Node) {
 	old := doc.At(ptr)
 	switch {
 	case now.Len() == 0:
-		drop(doc, ptr)
+		twin.Drop(doc, ptr)
 	case now.Len() == 1 && old.Kind() != canon.Array:
-		set(doc, ptr, now.At("/0"))
+		twin.Set(doc, ptr, now.At("/0"))
 	default:
-		set(doc, ptr, twin.TextList.Write(now, old))
+		twin.Set(doc, ptr, twin.TextList.Write(now, old))
 	}
 }

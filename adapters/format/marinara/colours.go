@@ -22,8 +22,8 @@ func colours(at string) *twin.Over {
 				}
 				if text != nil {
 					sw := canon.NewObject()
-					set(sw, "/label", canon.NewText(s[0]))
-					set(sw, "/color", text)
+					twin.Set(sw, "/label", canon.NewText(s[0]))
+					twin.Set(sw, "/color", text)
 					list = append(list, sw)
 				}
 			}
@@ -54,7 +54,7 @@ func colours(at string) *twin.Over {
 			for _, s := range swatches {
 				ptr := at + "/" + s[1]
 				if was := doc.At(ptr); was.Text() != now[s[1]] {
-					set(doc, ptr, canon.NewText(now[s[1]]))
+					twin.Set(doc, ptr, canon.NewText(now[s[1]]))
 				}
 			}
 			return losses

@@ -18,9 +18,9 @@ func keysOver(ptr, other string) *twin.Over {
 				return nil, problem
 			}
 			k := canon.NewObject()
-			set(k, "/text", text)
+			twin.Set(k, "/text", text)
 			if regex {
-				set(k, "/regex", canon.NewBool(true))
+				twin.Set(k, "/regex", canon.NewBool(true))
 			}
 			return k, problem
 		}
@@ -49,7 +49,7 @@ func keysOver(ptr, other string) *twin.Over {
 				// the other list keeps its meaning
 				if rest, _ := codec(regex).Read(doc.At(other)); rest == nil && all > 0 && (patterns == all) != regex {
 					regex = patterns == all
-					set(doc, "/useRegex", twin.Bool.Write(canon.NewBool(regex), doc.Field("useRegex")))
+					twin.Set(doc, "/useRegex", twin.Bool.Write(canon.NewBool(regex), doc.Field("useRegex")))
 				}
 			}
 			var list []*canon.Node
@@ -74,7 +74,7 @@ func keysOver(ptr, other string) *twin.Over {
 				list = append(list, k)
 			}
 			old := doc.At(ptr)
-			set(doc, ptr, codec(regex).Write(canon.NewArray(list...), old))
+			twin.Set(doc, ptr, codec(regex).Write(canon.NewArray(list...), old))
 			return losses
 		},
 	}
@@ -95,10 +95,10 @@ var logic = twin.Over{
 	},
 	Write: func(doc, val *canon.Node) []twin.Loss {
 		if was, _ := twin.Flag.Read(doc.Field("selective")); (was != nil) != (val != nil) {
-			set(doc, "/selective", twin.Flag.Write(canon.NewBool(val != nil), doc.Field("selective")))
+			twin.Set(doc, "/selective", twin.Flag.Write(canon.NewBool(val != nil), doc.Field("selective")))
 		}
 		if val != nil {
-			set(doc, "/selectiveLogic", logicWords.Write(val, nil))
+			twin.Set(doc, "/selectiveLogic", logicWords.Write(val, nil))
 		}
 		return nil
 	},
@@ -134,12 +134,12 @@ func (m mode) write(doc, list *canon.Node, exclude bool) {
 		return
 	}
 	if doc.At(m.mode).Text() != word {
-		set(doc, m.mode, canon.NewText(word))
+		twin.Set(doc, m.mode, canon.NewText(word))
 	}
 	if list == nil {
 		list = canon.NewArray()
 	}
-	set(doc, m.list, lists(twin.TextList).Write(list, doc.At(m.list)))
+	twin.Set(doc, m.list, lists(twin.TextList).Write(list, doc.At(m.list)))
 }
 
 // filter is two filters; one that includes beside one that excludes has no canonical
@@ -156,13 +156,13 @@ var filter = twin.Over{
 		}
 		out := canon.NewObject()
 		if exNames || exTags {
-			set(out, "/exclude", canon.NewBool(true))
+			twin.Set(out, "/exclude", canon.NewBool(true))
 		}
 		if names != nil {
-			set(out, "/names", names)
+			twin.Set(out, "/names", names)
 		}
 		if tags != nil {
-			set(out, "/tags", tags)
+			twin.Set(out, "/tags", tags)
 		}
 		return out, ""
 	},

@@ -244,7 +244,7 @@ func mend(body *canon.Node) (problems []string) {
 	}
 	for i, e := range body.Field("entries").Items() {
 		if in := e.Field("folder"); in != nil && !ids[in.Text()] {
-			drop(e, "/folder")
+			twin.Drop(e, "/folder")
 			problems = append(problems, fmt.Sprintf("/data/entries/%d is in the folder %q, which is not there", i, in.Text()))
 		}
 	}
@@ -273,7 +273,7 @@ func restoreFolders(s content.Sheet) {
 	}
 	for _, e := range s.Body.Field("entries").Items() {
 		if f := in[e.Field("id").Text()]; f != "" && e.Field("folder") == nil {
-			set(e, "/folder", canon.NewText(f))
+			twin.Set(e, "/folder", canon.NewText(f))
 		}
 	}
 }

@@ -134,16 +134,3 @@ func inText(c twin.Codec) twin.Codec {
 	}
 	return out
 }
-
-// set and drop are for pointers of our own into objects.
-func set(n *canon.Node, ptr string, v *canon.Node) {
-	if err := n.Set(ptr, v); err != nil {
-		panic(err)
-	}
-}
-
-func drop(n *canon.Node, ptr string) {
-	if _, err := n.Delete(ptr); err != nil {
-		panic(err)
-	}
-}

@@ -51,10 +51,10 @@ var effort = twin.Over{
 	Read: func(doc *canon.Node) (*canon.Node, string) { return twin.ReadText(doc.At(effortAt)) },
 	Write: func(doc, val *canon.Node) []twin.Loss {
 		if val == nil {
-			drop(doc, effortAt)
+			twin.Drop(doc, effortAt)
 			return nil
 		}
-		set(doc, effortAt, val)
+		twin.Set(doc, effortAt, val)
 		if slices.Contains([]string{"low", "medium", "high", "maximum"}, val.Text()) {
 			return nil
 		}
@@ -100,9 +100,9 @@ var wrap = twin.Over{
 		return twin.ReadText(doc.Field("xmlTagName"))
 	},
 	Write: func(doc, val *canon.Node) []twin.Loss {
-		set(doc, "/wrapInXml", twin.Bool.Write(canon.NewBool(val != nil), text(doc.Field("wrapInXml"))))
+		twin.Set(doc, "/wrapInXml", twin.Bool.Write(canon.NewBool(val != nil), text(doc.Field("wrapInXml"))))
 		if val != nil {
-			set(doc, "/xmlTagName", val)
+			twin.Set(doc, "/xmlTagName", val)
 		}
 		return nil
 	},
@@ -153,9 +153,9 @@ func readMarker(doc *canon.Node) (*canon.Node, string) {
 }
 
 func writeMarker(doc, val *canon.Node) []twin.Loss {
-	set(doc, "/isMarker", twin.Bool.Write(canon.NewBool(val != nil), text(doc.Field("isMarker"))))
+	twin.Set(doc, "/isMarker", twin.Bool.Write(canon.NewBool(val != nil), text(doc.Field("isMarker"))))
 	if val == nil {
-		set(doc, "/markerConfig", canon.NewNull())
+		twin.Set(doc, "/markerConfig", canon.NewNull())
 		return nil
 	}
 	config := doc.Field("markerConfig").Clone()
@@ -164,12 +164,12 @@ func writeMarker(doc, val *canon.Node) []twin.Loss {
 	}
 	var losses []twin.Loss
 	lose := func(why string) { losses = []twin.Loss{{Value: val.Text(), Verdict: twin.Approximated, Reason: why}} }
-	drop(config, "/characterFields")
+	twin.Drop(config, "/characterFields")
 	kind := val.Text()
 	k := slices.IndexFunc(markerTypes, func(m [2]string) bool { return m[1] == kind })
 	switch {
 	case slices.Contains(characterParts, kind):
-		set(config, "/characterFields", canon.NewArray(canon.NewText(kind)))
+		twin.Set(config, "/characterFields", canon.NewArray(canon.NewText(kind)))
 		lose("Marinara has one marker for a character; it is limited to this part")
 		kind = "character"
 	case k >= 0:
@@ -177,8 +177,8 @@ func writeMarker(doc, val *canon.Node) []twin.Loss {
 	default:
 		lose("Marinara has no such marker")
 	}
-	set(config, "/type", canon.NewText(kind))
-	set(doc, "/markerConfig", config)
+	twin.Set(config, "/type", canon.NewText(kind))
+	twin.Set(doc, "/markerConfig", config)
 	return losses
 }
 
@@ -248,9 +248,9 @@ func ordered(rows, order string, codec twin.Codec) *twin.Over {
 				l.Path = canon.JoinPointer(toks...)
 				losses = append(losses, l)
 			}
-			set(doc, rowsAt, put)
+			twin.Set(doc, rowsAt, put)
 			if now, _ := codec.Read(put); now != nil && !canon.Equal(ids(arrange(doc, now)), ids(val)) {
-				set(doc, orderAt, ids(val))
+				twin.Set(doc, orderAt, ids(val))
 			}
 			return losses
 		},
@@ -280,7 +280,7 @@ func mendGroups(body *canon.Node) (problems []string) {
 	}
 	for _, b := range body.Field("blocks").Items() {
 		if g := b.Field("group"); g != nil && !has[g.Text()] {
-			drop(b, "/group")
+			twin.Drop(b, "/group")
 			problems = append(problems, fmt.Sprintf("the section %q is in the group %q, which is not there", b.Field("id").Text(), g.Text()))
 		}
 	}
@@ -306,13 +306,13 @@ func writePreset(w content.Writing) (content.Written, error) {
 	}
 	for _, b := range s.Body.Field("blocks").Items() { // groups that mendGroups took away
 		if g := in[b.Field("id").Text()]; g != nil && b.Field("group") == nil {
-			set(b, "/group", g)
+			twin.Set(b, "/group", g)
 		}
 	}
 	losses := twin.Lay(doc, presetFields, s.Body)
 	for _, sec := range doc.At("/data/sections").Items() {
 		if sec.Field("identifier").Text() == "" && sec.Field("identifier") != nil && sec.Field("id") != nil {
-			set(sec, "/identifier", sec.Field("id"))
+			twin.Set(sec, "/identifier", sec.Field("id"))
 		}
 	}
 	stripped := secret.Strip(doc)

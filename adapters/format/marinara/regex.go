@@ -139,14 +139,14 @@ func readRegex(f content.File) (content.Reading, error) {
 	body := canon.NewObject()
 	list, problem := rules.Read(scriptsOf(f.Doc))
 	if list != nil {
-		set(body, "/rules", list)
+		twin.Set(body, "/rules", list)
 	}
 	var problems []string
 	if problem != "" {
 		problems = append(problems, problem)
 	}
 	if f.Doc.Kind() == canon.Object && f.Doc.Field("name").Text() != "" {
-		set(body, "/name", canon.NewText(f.Doc.Field("name").Text()))
+		twin.Set(body, "/name", canon.NewText(f.Doc.Field("name").Text()))
 	}
 	return content.Reading{Warnings: problems, Found: []content.Found{{Kind: content.KindRegex, Body: body}}}, nil
 }
@@ -169,9 +169,9 @@ func writeRegex(w content.Writing) (content.Written, error) {
 	switch {
 	case canon.Equal(s.Body.Field("rules"), before):
 	case s.Doc.Kind() == canon.Object && put.Len() == 1:
-		set(s.Doc, "", put.At("/0"))
+		twin.Set(s.Doc, "", put.At("/0"))
 	default:
-		set(s.Doc, "", put)
+		twin.Set(s.Doc, "", put)
 	}
 	if name := s.Body.Field("name"); name != nil && name.Text() != own {
 		losses = append(losses, twin.Loss{Path: "/name", Value: twin.Clip(name), Verdict: twin.Dropped, Reason: "a file of scripts has no name for them together; the file's own says it"})

@@ -3,6 +3,8 @@ package marinara
 import (
 	"strconv"
 
+	"github.com/soundstage-dev/soundstage/runtime/studio/content/twin"
+
 	"github.com/soundstage-dev/soundstage/harness/canon"
 )
 
@@ -42,7 +44,7 @@ func opened(doc *canon.Node) *canon.Node {
 			return
 		}
 		if inner, err := canon.ParseTree([]byte(n.Text())); err == nil {
-			set(doc, ptr, inner)
+			twin.Set(doc, ptr, inner)
 		}
 	})
 	return doc
@@ -73,10 +75,10 @@ func closed(doc, file *canon.Node) *canon.Node {
 		case old.Kind() == canon.String && string(old.Bytes()) == string(n.Bytes()): // no JSON
 		case old != nil && string(old.Bytes()) == string(n.Bytes()) && old.Kind() != canon.String:
 		case same:
-			set(doc, ptr, text)
+			twin.Set(doc, ptr, text)
 		case n.Kind() == canon.Null, native && len(known) == 0:
 		default:
-			set(doc, ptr, canon.NewText(string(n.Bytes())))
+			twin.Set(doc, ptr, canon.NewText(string(n.Bytes())))
 		}
 	})
 	return doc

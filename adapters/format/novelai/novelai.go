@@ -110,7 +110,7 @@ var enabled = twin.Over{
 		if val == nil {
 			val = canon.NewBool(true)
 		}
-		set(doc, "/enabled", twin.Bool.Write(val, doc.Field("enabled")))
+		twin.Set(doc, "/enabled", twin.Bool.Write(val, doc.Field("enabled")))
 		return nil
 	},
 }
@@ -124,7 +124,7 @@ var activation = twin.Over{
 		return canon.NewText("constant"), problem
 	},
 	Write: func(doc, val *canon.Node) []twin.Loss {
-		set(doc, "/forceActivation", canon.NewBool(val.Text() == "constant"))
+		twin.Set(doc, "/forceActivation", canon.NewBool(val.Text() == "constant"))
 		if val.Text() == "vector" {
 			return []twin.Loss{{Value: "vector", Verdict: twin.Dropped, Reason: "NovelAI finds entries by their keys"}}
 		}
@@ -155,7 +155,7 @@ func readBody(doc *canon.Node) (*canon.Node, []string) {
 	}
 	for i, e := range body.Field("entries").Items() {
 		if id := e.Field("folder").Text(); id != "" && !folders[id] {
-			must(drop(e, "/folder"))
+			twin.Drop(e, "/folder")
 			problems = append(problems, fmt.Sprintf("entry %d is in the category %q, which is not there; that stays in the original file", i, id))
 		}
 	}
@@ -174,7 +174,7 @@ func (lorebook) Write(w content.Writing) (content.Written, error) {
 		}
 		doc, raw = doc.Clone(), w.Twin.Raw
 		if body.Field("name").Text() == content.NameFromFile(w.Twin.Name, 0) {
-			must(drop(body, "/name"))
+			twin.Drop(body, "/name")
 		}
 	}
 	losses := astray(body)
@@ -202,7 +202,7 @@ func astray(body *canon.Node) (losses []content.Loss) {
 	for i, e := range body.Field("entries").Items() {
 		if at := e.Field("folder"); at != nil && !folders[at.Text()] {
 			losses = append(losses, content.Loss{Path: fmt.Sprintf("/entries/%d/folder", i), Value: twin.Clip(at), Verdict: twin.Dropped, Reason: "the folder is not there"})
-			must(drop(e, "/folder"))
+			twin.Drop(e, "/folder")
 		}
 	}
 	return losses
@@ -220,7 +220,7 @@ func restore(body, doc *canon.Node) {
 	}
 	for _, e := range body.Field("entries").Items() {
 		if id := lostAt[e.Field("id").Text()]; id != "" && e.Field("folder") == nil {
-			set(e, "/folder", canon.NewText(id))
+			twin.Set(e, "/folder", canon.NewText(id))
 		}
 	}
 }
@@ -251,10 +251,10 @@ func order(doc *canon.Node, was []string) {
 		}
 	}
 	for i, it := range list {
-		set(doc, "/order/"+strconv.Itoa(i), it)
+		twin.Set(doc, "/order/"+strconv.Itoa(i), it)
 	}
 	for i := doc.Field("order").Len() - 1; i >= len(list); i-- {
-		must(drop(doc, "/order/"+strconv.Itoa(i)))
+		twin.Drop(doc, "/order/"+strconv.Itoa(i))
 	}
 }
 
@@ -264,13 +264,6 @@ func setOf(list []string) map[string]bool {
 		m[id] = true
 	}
 	return m
-}
-
-func set(n *canon.Node, ptr string, v *canon.Node) { must(n.Set(ptr, v)) }
-
-func drop(n *canon.Node, ptr string) error {
-	_, err := n.Delete(ptr)
-	return err
 }
 
 // must is for pointers of our own into objects.

@@ -75,9 +75,9 @@ var always = twin.Over{
 	},
 	Write: func(doc, val *canon.Node) []twin.Loss {
 		on := val.Text() == "constant"
-		set(doc, "/alwaysActive", twin.Bool.Write(canon.NewBool(on), doc.Field("alwaysActive")))
+		twin.Set(doc, "/alwaysActive", twin.Bool.Write(canon.NewBool(on), doc.Field("alwaysActive")))
 		if doc.Field("mode").Text() == "constant" && !on {
-			set(doc, "/mode", canon.NewText("normal"))
+			twin.Set(doc, "/mode", canon.NewText("normal"))
 		}
 		if val.Text() == "vector" {
 			return []twin.Loss{{Value: "vector", Verdict: twin.Dropped, Reason: "Risu finds entries by their keys"}}
@@ -101,12 +101,12 @@ func readWords(text string, pattern bool) *canon.Node {
 		if pattern {
 			k = content.ReadKey(w)
 		}
-		set(key, "/text", canon.NewText(k.Text))
+		twin.Set(key, "/text", canon.NewText(k.Text))
 		if k.Regex {
-			set(key, "/regex", canon.NewBool(true))
+			twin.Set(key, "/regex", canon.NewBool(true))
 		}
 		if k.Flags != "" {
-			set(key, "/flags", canon.NewText(k.Flags))
+			twin.Set(key, "/flags", canon.NewText(k.Flags))
 		}
 		list = append(list, key)
 	}
@@ -149,9 +149,9 @@ var rowKeys = twin.Over{
 	},
 	Write: func(doc, val *canon.Node) []twin.Loss {
 		text, pattern, losses := writeWords(val, true)
-		set(doc, "/key", canon.NewText(text))
+		twin.Set(doc, "/key", canon.NewText(text))
 		if (doc.Field("useRegex").Raw() == "true") != pattern {
-			set(doc, "/useRegex", canon.NewBool(pattern))
+			twin.Set(doc, "/useRegex", canon.NewBool(pattern))
 		}
 		return losses
 	},
@@ -164,7 +164,7 @@ var rowSecond = twin.Over{
 	},
 	Write: func(doc, val *canon.Node) []twin.Loss {
 		text, _, losses := writeWords(val, false)
-		set(doc, "/secondkey", canon.NewText(text))
+		twin.Set(doc, "/secondkey", canon.NewText(text))
 		return losses
 	},
 }
@@ -178,7 +178,7 @@ var rowLogic = twin.Over{
 		return canon.NewText("and_any"), ""
 	},
 	Write: func(doc, val *canon.Node) []twin.Loss {
-		set(doc, "/selective", twin.Bool.Write(canon.NewBool(val != nil), doc.Field("selective")))
+		twin.Set(doc, "/selective", twin.Bool.Write(canon.NewBool(val != nil), doc.Field("selective")))
 		if val == nil || val.Text() == "and_any" {
 			return nil
 		}
@@ -217,9 +217,9 @@ func rowsOf(doc *canon.Node) (rows []row, problems []string) {
 			}
 			folders[r.id] = true
 			r.val = canon.NewObject()
-			set(r.val, "/id", canon.NewText(r.id))
+			twin.Set(r.val, "/id", canon.NewText(r.id))
 			if name := raw.Field("comment").Text(); name != "" {
-				set(r.val, "/name", canon.NewText(name))
+				twin.Set(r.val, "/name", canon.NewText(name))
 			}
 		default:
 			val, more := twin.Read(raw, rowFields)
@@ -231,7 +231,7 @@ func rowsOf(doc *canon.Node) (rows []row, problems []string) {
 				r.id = "entry-" + strconv.Itoa(n)
 			}
 			taken[r.id] = true
-			set(val, "/id", canon.NewText(r.id))
+			twin.Set(val, "/id", canon.NewText(r.id))
 			if raw.Field("mode").Text() == "child" {
 				problems = append(problems, fmt.Sprintf("row %d is only active with its parent; that stays in the original file, and no field here says it", i))
 			}
@@ -240,7 +240,7 @@ func rowsOf(doc *canon.Node) (rows []row, problems []string) {
 	}
 	for _, r := range rows {
 		if id := folderID(r.raw.Field("folder").Text()); r.val != nil && !r.folder && folders[id] {
-			set(r.val, "/folder", canon.NewText(id))
+			twin.Set(r.val, "/folder", canon.NewText(id))
 		}
 	}
 	return rows, problems
@@ -260,10 +260,10 @@ func readBook(f content.File) (content.Reading, error) {
 		}
 	}
 	if folders != nil {
-		set(body, "/folders", canon.NewArray(folders...))
+		twin.Set(body, "/folders", canon.NewArray(folders...))
 	}
 	if entries != nil {
-		set(body, "/entries", canon.NewArray(entries...))
+		twin.Set(body, "/entries", canon.NewArray(entries...))
 	}
 	if len(problems) > 5 {
 		problems = append(problems[:5:5], fmt.Sprintf("and %d more", len(problems)-5))
@@ -283,7 +283,7 @@ func writeBook(w content.Writing) (content.Written, error) {
 	was, _ := rowsOf(s.doc)
 	now, more := s.rows(was)
 	losses = append(losses, more...)
-	set(s.doc, "/data", twin.Refill(s.doc.Field("data"), now))
+	twin.Set(s.doc, "/data", twin.Refill(s.doc.Field("data"), now))
 	return s.written(losses), nil
 }
 
@@ -297,11 +297,11 @@ func (s *sheet) rows(was []row) (list []*canon.Node, losses []content.Loss) {
 		id := f.Field("id").Text()
 		raw := raws["f"+id].Clone()
 		if raw == nil {
-			raw = parsed(`{"key":"","comment":"","content":"","mode":"folder","insertorder":100,"alwaysActive":false,"secondkey":"","selective":false}`)
-			set(raw, "/key", canon.NewText(folderMark+id))
+			raw = twin.Parsed(`{"key":"","comment":"","content":"","mode":"folder","insertorder":100,"alwaysActive":false,"secondkey":"","selective":false}`)
+			twin.Set(raw, "/key", canon.NewText(folderMark+id))
 		}
 		if name := f.Field("name").Text(); raw.Field("comment").Text() != name {
-			set(raw, "/comment", canon.NewText(name))
+			twin.Set(raw, "/comment", canon.NewText(name))
 		}
 		for _, key := range []string{"parent", "enabled", "order"} {
 			if v := f.Field(key); v != nil {
@@ -316,7 +316,7 @@ func (s *sheet) rows(was []row) (list []*canon.Node, losses []content.Loss) {
 		raw := raws["e"+id].Clone()
 		fields := rowFields
 		if raw == nil {
-			raw = parsed(freshRow)
+			raw = twin.Parsed(freshRow)
 		} else if raw.Field("id").Text() != id {
 			fields = fields[1:] // the id was made up
 		}
@@ -328,9 +328,9 @@ func (s *sheet) rows(was []row) (list []*canon.Node, losses []content.Loss) {
 			losses = append(losses, content.Loss{Path: fmt.Sprintf("/entries/%d/folder", i), Value: twin.Clip(at), Verdict: twin.Dropped, Reason: "the folder is not there"})
 		}
 		if key := keys[e.Field("folder").Text()]; key == "" && raw.Field("folder") != nil && raws["f"+folderID(raw.Field("folder").Text())] != nil {
-			drop(raw, "/folder")
+			twin.Drop(raw, "/folder")
 		} else if key != "" && raw.Field("folder").Text() != key {
-			set(raw, "/folder", canon.NewText(key))
+			twin.Set(raw, "/folder", canon.NewText(key))
 		}
 		entries, made["e"+id] = append(entries, "e"+id), raw
 	}

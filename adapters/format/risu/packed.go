@@ -104,7 +104,7 @@ func readPacked(f content.File) (content.Reading, error) {
 }
 
 func writePacked(w content.Writing) (content.Written, error) {
-	s := sheet{body: w.Body.Clone(), doc: parsed(freshPreset)}
+	s := sheet{body: w.Body.Clone(), doc: twin.Parsed(freshPreset)}
 	if w.Twin != nil {
 		doc, err := unpack(w.Twin.Raw)
 		if err != nil {

@@ -62,7 +62,7 @@ func decimal(f float64) *canon.Node {
 	if math.Abs(f) > 1e12 {
 		return canon.NewInt(0)
 	}
-	return parsed(strconv.FormatFloat(math.Round(f*1e6)/1e6, 'f', -1, 64))
+	return twin.Parsed(strconv.FormatFloat(math.Round(f*1e6)/1e6, 'f', -1, 64))
 }
 
 const noSuch = "a preset of Risu does not have it"
@@ -139,10 +139,10 @@ var marker = twin.Over{
 				to = m[0]
 			}
 		}
-		set(doc, "/type", canon.NewText(to))
+		twin.Set(doc, "/type", canon.NewText(to))
 		if to == "plain" {
 			if doc.Field("type2") == nil {
-				set(doc, "/type2", canon.NewText("normal"))
+				twin.Set(doc, "/type2", canon.NewText("normal"))
 			}
 			if val != nil {
 				return []twin.Loss{{Value: val.Text(), Verdict: twin.Dropped, Reason: "Risu has no such place; it becomes a plain text"}}
@@ -150,11 +150,11 @@ var marker = twin.Over{
 			return nil
 		}
 		for _, key := range []string{"/type2", "/text"} {
-			drop(doc, key)
+			twin.Drop(doc, key)
 		}
 		if to == "chat" {
-			set(doc, "/rangeStart", canon.NewInt(0))
-			set(doc, "/rangeEnd", canon.NewText("end"))
+			twin.Set(doc, "/rangeStart", canon.NewInt(0))
+			twin.Set(doc, "/rangeEnd", canon.NewText("end"))
 		}
 		return nil
 	},
@@ -172,9 +172,9 @@ var blockText = twin.Over{
 	Read: func(doc *canon.Node) (*canon.Node, string) { return twin.ReadText(doc.At(textKey(doc))) },
 	Write: func(doc, val *canon.Node) []twin.Loss {
 		if at := textKey(doc); val != nil || at == "/text" {
-			set(doc, at, canon.NewText(val.Text()))
+			twin.Set(doc, at, canon.NewText(val.Text()))
 		} else {
-			drop(doc, at)
+			twin.Drop(doc, at)
 		}
 		return nil
 	},
@@ -203,9 +203,9 @@ var blocks = twin.Over{
 		for _, key := range oldTexts {
 			if text := doc.Field(key).Text(); text != "" {
 				b := canon.NewObject()
-				set(b, "/id", canon.NewText(key))
-				set(b, "/content", canon.NewText(text))
-				set(b, "/enabled", canon.NewBool(true))
+				twin.Set(b, "/id", canon.NewText(key))
+				twin.Set(b, "/content", canon.NewText(text))
+				twin.Set(b, "/enabled", canon.NewBool(true))
 				list = append(list, b)
 			}
 		}
@@ -226,7 +226,7 @@ var blocks = twin.Over{
 			old = nil
 		}
 		put, losses := template.Lay(val, old)
-		set(doc, "/promptTemplate", put)
+		twin.Set(doc, "/promptTemplate", put)
 		back, _ := template.Read(put)
 		return append(losses, renamed("", val, back)...)
 	},
@@ -254,7 +254,7 @@ func writeOld(doc, val *canon.Node) (losses []twin.Loss, ok bool) {
 			}
 		}
 		if doc.Field(key).Text() != text {
-			set(doc, "/"+key, canon.NewText(text))
+			twin.Set(doc, "/"+key, canon.NewText(text))
 		}
 	}
 	return losses, true
@@ -296,7 +296,7 @@ func strip(doc *canon.Node) []string {
 	stripped := secret.Strip(doc)
 	for _, key := range sensitive {
 		if doc.Field(key).Text() != "" {
-			drop(doc, "/"+key)
+			twin.Drop(doc, "/"+key)
 			stripped = append(stripped, "/"+key)
 		}
 	}

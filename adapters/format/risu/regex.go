@@ -2,6 +2,7 @@ package risu
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -81,7 +82,7 @@ func flagsOf(doc *canon.Node) (letters string, words []string) {
 func setFlags(doc *canon.Node, letters string, words []string) {
 	on := letters != "g" || len(words) > 0
 	if (doc.Field("ableFlag").Raw() == "true") != on {
-		set(doc, "/ableFlag", canon.NewBool(on))
+		twin.Set(doc, "/ableFlag", canon.NewBool(on))
 	}
 	if !on {
 		return
@@ -89,7 +90,7 @@ func setFlags(doc *canon.Node, letters string, words []string) {
 	for _, w := range words {
 		letters += "<" + w + ">"
 	}
-	set(doc, "/flag", canon.NewText(letters))
+	twin.Set(doc, "/flag", canon.NewText(letters))
 }
 
 var flags = twin.Over{
@@ -116,14 +117,14 @@ var flags = twin.Over{
 
 var macros = twin.Over{
 	Read: func(doc *canon.Node) (*canon.Node, string) {
-		if _, words := flagsOf(doc); has(words, "cbs") {
+		if _, words := flagsOf(doc); slices.Contains(words, "cbs") {
 			return canon.NewText("raw"), ""
 		}
 		return nil, ""
 	},
 	Write: func(doc, val *canon.Node) []twin.Loss {
 		letters, words := flagsOf(doc)
-		words = without(words, func(w string) bool { return w == "cbs" })
+		words = slices.DeleteFunc(words, func(w string) bool { return w == "cbs" })
 		if to := val.Text(); to == "raw" || to == "escaped" {
 			words = append(words, "cbs")
 		}
@@ -147,7 +148,7 @@ var scriptOrder = twin.Over{
 	},
 	Write: func(doc, val *canon.Node) []twin.Loss {
 		letters, words := flagsOf(doc)
-		words = without(words, isOrder)
+		words = slices.DeleteFunc(words, isOrder)
 		if val != nil {
 			words = append(words, "order "+val.Raw())
 		}
@@ -157,24 +158,6 @@ var scriptOrder = twin.Over{
 }
 
 func isOrder(w string) bool { return strings.HasPrefix(w, "order ") }
-
-func has(list []string, w string) bool {
-	for _, it := range list {
-		if it == w {
-			return true
-		}
-	}
-	return false
-}
-
-func without(list []string, drop func(string) bool) (kept []string) {
-	for _, it := range list {
-		if !drop(it) {
-			kept = append(kept, it)
-		}
-	}
-	return kept
-}
 
 var (
 	fromRisu = strings.NewReplacer("$n", "\n", "{{data}}", "{{match}}")
@@ -192,7 +175,7 @@ var replace = twin.Over{
 	},
 	Write: func(doc, val *canon.Node) []twin.Loss {
 		text := toRisu.Replace(val.Text())
-		set(doc, "/out", canon.NewText(text))
+		twin.Set(doc, "/out", canon.NewText(text))
 		if fromRisu.Replace(text) != val.Text() {
 			return []twin.Loss{{Value: twin.Clip(val), Verdict: twin.Approximated, Reason: "$n is a line end in Risu, and {{data}} the match"}}
 		}
@@ -235,9 +218,9 @@ var where = twin.Over{
 				continue
 			}
 			val := canon.NewObject()
-			set(val, "/placement", texts(k.placement))
+			twin.Set(val, "/placement", texts(k.placement))
 			if k.phases != nil {
-				set(val, "/phases", texts(k.phases))
+				twin.Set(val, "/phases", texts(k.phases))
 			}
 			return val, ""
 		}
@@ -247,18 +230,18 @@ var where = twin.Over{
 		places, phases := listOf(val.Field("placement")), listOf(val.Field("phases"))
 		to := kinds[0]
 		switch {
-		case has(phases, "display"):
+		case slices.Contains(phases, "display"):
 			to = kinds[2]
-		case has(phases, "prompt") || has(places, "user_input") && has(places, "ai_output") && !has(phases, "stored") && len(phases) > 0:
+		case slices.Contains(phases, "prompt") || slices.Contains(places, "user_input") && slices.Contains(places, "ai_output") && !slices.Contains(phases, "stored") && len(phases) > 0:
 			to = kinds[3]
-		case has(places, "user_input") && !has(places, "ai_output"):
+		case slices.Contains(places, "user_input") && !slices.Contains(places, "ai_output"):
 			to = kinds[1]
 		}
-		set(doc, "/type", canon.NewText(to.name))
+		twin.Set(doc, "/type", canon.NewText(to.name))
 		want := canon.NewObject()
-		set(want, "/placement", texts(to.placement))
+		twin.Set(want, "/placement", texts(to.placement))
 		if to.phases != nil {
-			set(want, "/phases", texts(to.phases))
+			twin.Set(want, "/phases", texts(to.phases))
 		}
 		why := "a script of Risu has one kind; it becomes " + to.name
 		if len(places) == 0 || len(phases) == 0 && to.phases != nil {
@@ -281,11 +264,11 @@ func fold(rules *canon.Node) *canon.Node {
 		w := canon.NewObject()
 		for _, key := range []string{"placement", "phases"} {
 			if v := r.Field(key); v != nil {
-				set(w, "/"+key, v)
-				drop(r, "/"+key)
+				twin.Set(w, "/"+key, v)
+				twin.Drop(r, "/"+key)
 			}
 		}
-		set(r, "/where", w)
+		twin.Set(r, "/where", w)
 	}
 	return out
 }
@@ -294,9 +277,9 @@ func unfold(rules *canon.Node) *canon.Node {
 	out := rules.Clone()
 	for _, r := range out.Items() {
 		for key, v := range r.Field("where").Members() {
-			set(r, "/"+key, v)
+			twin.Set(r, "/"+key, v)
 		}
-		drop(r, "/where")
+		twin.Drop(r, "/where")
 	}
 	return out
 }
@@ -305,7 +288,7 @@ func readRegex(f content.File) (content.Reading, error) {
 	body := canon.NewObject()
 	list, problem := scripts.Read(f.Doc.Field("data"))
 	if list != nil {
-		set(body, "/rules", unfold(list))
+		twin.Set(body, "/rules", unfold(list))
 	}
 	r := content.Reading{Found: []content.Found{{Kind: content.KindRegex, Body: body}}}
 	if problem != "" {
@@ -343,7 +326,7 @@ func writeRegex(w content.Writing) (content.Written, error) {
 		l.Path = "/rules" + strings.Replace(l.Path, "/where", "", 1)
 		losses = append(losses, l)
 	}
-	set(s.doc, "/data", put)
+	twin.Set(s.doc, "/data", put)
 	back, _ := scripts.Read(put)
 	losses = append(losses, renamed("/rules", now, back)...)
 	return s.written(losses), nil

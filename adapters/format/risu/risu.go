@@ -75,7 +75,7 @@ type sheet struct {
 func sheetOf(w content.Writing, fresh, name string) (sheet, error) {
 	s := sheet{body: w.Body.Clone()}
 	if w.Twin == nil {
-		s.doc = parsed(fresh)
+		s.doc = twin.Parsed(fresh)
 		return s, nil
 	}
 	f := content.Open(w.Twin.Name, w.Twin.Raw)
@@ -90,7 +90,7 @@ func sheetOf(w content.Writing, fresh, name string) (sheet, error) {
 // forget takes a name out of the body that is the file's.
 func (s *sheet) forget(ptr, file string) {
 	if (ptr == "" || s.doc.At(ptr).Text() == "") && s.body.Field("name").Text() == content.NameFromFile(file, 0) {
-		drop(s.body, "/name")
+		twin.Drop(s.body, "/name")
 	}
 }
 
@@ -117,19 +117,6 @@ func spelled(f content.File) error {
 // lost is a table's line for a value that no file of the format holds.
 func lost(path string, codec twin.Codec, why string) twin.Field {
 	return twin.Field{Path: path, Codec: codec, Reason: why}
-}
-
-func parsed(json string) *canon.Node {
-	n, err := canon.ParseTree([]byte(json))
-	must(err)
-	return n
-}
-
-func set(n *canon.Node, ptr string, v *canon.Node) { must(n.Set(ptr, v)) }
-
-func drop(n *canon.Node, ptr string) {
-	_, err := n.Delete(ptr)
-	must(err)
 }
 
 // must is for pointers of our own into objects.

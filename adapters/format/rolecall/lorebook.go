@@ -138,9 +138,9 @@ var activation = twin.Over{
 		put := func(ptr string, on bool) {
 			if was, _ := twin.Flag.Read(doc.At(ptr)); (was != nil) != on {
 				if doc.Field("unsupportedFields").Kind() != canon.Object && ptr != "/constant" {
-					set(doc, "/unsupportedFields", canon.NewObject())
+					twin.Set(doc, "/unsupportedFields", canon.NewObject())
 				}
-				set(doc, ptr, twin.Flag.Write(canon.NewBool(on), doc.At(ptr)))
+				twin.Set(doc, ptr, twin.Flag.Write(canon.NewBool(on), doc.At(ptr)))
 			}
 		}
 		put("/constant", val.Text() == "constant")
@@ -167,15 +167,15 @@ var logic = twin.Over{
 	},
 	Write: func(doc, val *canon.Node) []twin.Loss {
 		if doc.Field("triggers").Kind() != canon.Object {
-			set(doc, "/triggers", canon.NewObject())
+			twin.Set(doc, "/triggers", canon.NewObject())
 		}
 		mode := "simple"
 		if val != nil {
 			mode = "advanced"
-			set(doc, "/triggers/selectiveLogic", logicWords.Write(val, nil))
+			twin.Set(doc, "/triggers/selectiveLogic", logicWords.Write(val, nil))
 		}
 		if doc.At("/triggers/mode").Text() != mode {
-			set(doc, "/triggers/mode", canon.NewText(mode))
+			twin.Set(doc, "/triggers/mode", canon.NewText(mode))
 		}
 		return nil
 	},
@@ -215,7 +215,7 @@ func mend(body *canon.Node) (problems []string) {
 	}
 	for i, e := range body.Field("entries").Items() {
 		if in := e.Field("folder"); in != nil && !ids[in.Text()] {
-			drop(e, "/folder")
+			twin.Drop(e, "/folder")
 			problems = append(problems, fmt.Sprintf("/lorebook/entries/%d is in the category %q, which is not there", i, in.Text()))
 		}
 	}
@@ -238,7 +238,7 @@ func writeLorebook(w content.Writing) (content.Written, error) {
 	}
 	for _, e := range s.Body.Field("entries").Items() { // what mend took away
 		if f := in[e.Field("id").Text()]; f != nil && e.Field("folder") == nil {
-			set(e, "/folder", f)
+			twin.Set(e, "/folder", f)
 		}
 	}
 	return s.Written(twin.Lay(s.Doc, bookFields, s.Body)), nil

@@ -117,7 +117,7 @@ func folded(k int) *twin.Over {
 		Write: func(doc, val *canon.Node) []twin.Loss {
 			parts := unfold(doc.At(foldAt).Text())
 			parts[k] = val.Text()
-			set(doc, foldAt, canon.NewText(fold(parts)))
+			twin.Set(doc, foldAt, canon.NewText(fold(parts)))
 			if unfold(fold(parts)) == parts || val == nil {
 				return nil
 			}
@@ -145,7 +145,7 @@ func readPersonaPNG(f content.File) (content.Reading, error) {
 		return content.Reading{}, fault.New(content.CodeUnread, "rolecall.persona", "%q carries no persona of RoleCall", f.Name)
 	}
 	body, problems := twin.Read(doc, fieldsOf(doc))
-	set(body, "/portrait", canon.NewText("original:"+namePersonaPNG))
+	twin.Set(body, "/portrait", canon.NewText("original:"+namePersonaPNG))
 	return content.Reading{Warnings: append(slices.Clone(f.Carrier.Warnings), problems...), Found: []content.Found{{Kind: content.KindPersona, Body: body}}}, nil
 }
 
@@ -167,9 +167,9 @@ func writePersonaPNG(w content.Writing) (content.Written, error) {
 	}
 	body := w.Body.Clone()
 	if w.Twin != nil && doc.At("/data/name").Text() == "" && body.Field("name").Text() == content.NameFromFile(w.Twin.Name, 0) {
-		drop(body, "/name")
+		twin.Drop(body, "/name")
 	}
-	drop(body, "/portrait") // it is the picture
+	twin.Drop(body, "/portrait") // it is the picture
 	before := doc.Bytes()
 	losses := twin.Lay(doc, append(fieldsOf(doc), twin.Rest(noSuchPersona)), body)
 	if w.Twin != nil && string(before) == string(doc.Bytes()) {

@@ -64,16 +64,3 @@ func (f format) Read(file content.File) (content.Reading, error) {
 
 // Write implements content.Format.
 func (f format) Write(w content.Writing) (content.Written, error) { return f.write(w) }
-
-// set and drop are for pointers of our own into objects.
-func set(n *canon.Node, ptr string, v *canon.Node) {
-	if err := n.Set(ptr, v); err != nil {
-		panic(err)
-	}
-}
-
-func drop(n *canon.Node, ptr string) {
-	if _, err := n.Delete(ptr); err != nil {
-		panic(err)
-	}
-}

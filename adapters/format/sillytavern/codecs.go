@@ -70,7 +70,7 @@ func layNumbered(list twin.Codec, from func(old *canon.Node) int, val, old *cano
 		if _, ok := whole(id); ok || there[id] {
 			continue
 		}
-		set(it, "/id", canon.NewText(strconv.Itoa(next)))
+		twin.Set(it, "/id", canon.NewText(strconv.Itoa(next)))
 		losses = append(losses, twin.Loss{
 			Path: "/" + strconv.Itoa(i) + "/id", Value: twin.Clip(canon.NewText(id)), Verdict: twin.Renamed,
 			Reason: "SillyTavern numbers them; it becomes " + strconv.Itoa(next),
@@ -116,12 +116,12 @@ func readKey(n *canon.Node) (*canon.Node, string) {
 	}
 	k := content.ReadKey(text.Text())
 	out := canon.NewObject()
-	set(out, "/text", canon.NewText(k.Text))
+	twin.Set(out, "/text", canon.NewText(k.Text))
 	if k.Regex {
-		set(out, "/regex", canon.NewBool(true))
+		twin.Set(out, "/regex", canon.NewBool(true))
 	}
 	if k.Flags != "" {
-		set(out, "/flags", canon.NewText(k.Flags))
+		twin.Set(out, "/flags", canon.NewText(k.Flags))
 	}
 	return out, problem
 }

@@ -63,12 +63,12 @@ func below(p part, f twin.Field) twin.Field {
 			if name := doc.Field(p.name).Field("name").Text(); naming != "" && name != "" {
 				switch {
 				case f.Path == "/blocks" && val.At("/0/id").Text() == "main":
-					set(val, naming, canon.NewText(name))
+					twin.Set(val, naming, canon.NewText(name))
 				case f.Path != "/blocks":
 					if val == nil {
 						val = canon.NewObject()
 					}
-					set(val, naming, canon.NewText(name))
+					twin.Set(val, naming, canon.NewText(name))
 				}
 			}
 			return val, strings.Join(problems, "; ")
@@ -82,19 +82,19 @@ func writePart(doc *canon.Node, p part, f twin.Field, naming string, val *canon.
 		if val == nil {
 			return nil
 		}
-		set(doc, "/"+p.name, twin.Parsed(p.fresh))
+		twin.Set(doc, "/"+p.name, twin.Parsed(p.fresh))
 	}
 	member, body := doc.Field(p.name), canon.NewObject()
 	if val != nil {
 		val = val.Clone()
 		if naming != "" && (f.Path != "/blocks" || val.At("/0/id").Text() == "main") {
 			if name := val.At(naming); name.Text() != member.Field("name").Text() {
-				set(member, "/name", canon.NewText(name.Text()))
+				twin.Set(member, "/name", canon.NewText(name.Text()))
 			}
-			drop(val, naming)
+			twin.Drop(val, naming)
 		}
 		if val.Len() > 0 || val.Kind() != canon.Object {
-			set(body, f.Path, val)
+			twin.Set(body, f.Path, val)
 		}
 	}
 	losses := twin.Lay(member, []twin.Field{f}, body)
@@ -120,9 +120,9 @@ var masterName = twin.Over{
 			if val == nil {
 				return nil
 			}
-			set(doc, "/preset", canon.NewObject())
+			twin.Set(doc, "/preset", canon.NewObject())
 		}
-		set(doc, "/preset/name", canon.NewText(val.Text()))
+		twin.Set(doc, "/preset/name", canon.NewText(val.Text()))
 		return nil
 	},
 }

@@ -73,8 +73,8 @@ func readPersonas(f content.File) (content.Reading, error) {
 	const op = "sillytavern.personas"
 	list := avatars(f.Doc)
 	shared := f.Doc.Clone()
-	set(shared, "/personas", canon.NewObject())
-	set(shared, "/persona_descriptions", canon.NewObject())
+	twin.Set(shared, "/personas", canon.NewObject())
+	twin.Set(shared, "/persona_descriptions", canon.NewObject())
 	if len(list) > maxPersonas || len(list)*len(shared.Bytes()) > maxShared {
 		return content.Reading{}, fault.New(fault.TooLarge, op, "%q has %d personas and %d bytes that belong to all of them, the bounds are %d personas and %d bytes for all",
 			f.Name, len(list), len(shared.Bytes()), maxPersonas, maxShared).WithHint("split the backup, and leave out of it what is no persona")
@@ -89,7 +89,7 @@ func readPersonas(f content.File) (content.Reading, error) {
 		body, problems := twin.Read(doc, personaFields(avatar))
 		if body.Field("name").Text() == "" {
 			name := content.NameFromFile(path.Base(avatar), 0)
-			set(body, "/name", canon.NewText(name))
+			twin.Set(body, "/name", canon.NewText(name))
 			problems = append(problems, fmt.Sprintf("the persona of %q has no name; it is called %q after its picture", avatar, name))
 		}
 		r.Warnings = append(r.Warnings, problems...)
@@ -106,11 +106,11 @@ func only(all, shared *canon.Node, avatar string) *canon.Node {
 	doc := shared.Clone()
 	for _, key := range []string{"personas", "persona_descriptions"} {
 		if n := all.Field(key).Field(avatar); n != nil {
-			set(doc, canon.JoinPointer(key, avatar), n)
+			twin.Set(doc, canon.JoinPointer(key, avatar), n)
 		}
 	}
 	if who := doc.Field("default_persona"); who != nil && who.Text() != avatar {
-		set(doc, "/default_persona", canon.NewNull())
+		twin.Set(doc, "/default_persona", canon.NewNull())
 	}
 	return doc
 }
@@ -134,7 +134,7 @@ func writePersona(w content.Writing) (content.Written, error) {
 		losses = append(losses, bookByName(&s, w.Linked, id))
 	}
 	if was := s.Doc.At(canon.JoinPointer("personas", avatar)); was.Text() == "" && s.Body.Field("name").Text() == content.NameFromFile(path.Base(avatar), 0) && w.Twin != nil {
-		drop(s.Body, "/name") // it came from the picture
+		twin.Drop(s.Body, "/name") // it came from the picture
 	}
 	losses = append(losses, twin.Lay(s.Doc, personaFields(avatar), s.Body)...)
 	return s.Written(losses), nil
@@ -145,7 +145,7 @@ func bookByName(s *content.Sheet, linked []store.Piece, id string) content.Loss 
 	loss := content.Loss{Path: "/book", Value: id, Verdict: twin.Dropped, Reason: "SillyTavern names a book by its name, and there is no such book here"}
 	for _, p := range linked {
 		if p.Kind == content.KindLorebook && p.ID == id {
-			set(s.Body, "/bookName", canon.NewText(p.Title))
+			twin.Set(s.Body, "/bookName", canon.NewText(p.Title))
 			loss.Verdict, loss.Reason = twin.Renamed, "SillyTavern names a book by its name: "+strings.TrimSpace(p.Title)
 		}
 	}

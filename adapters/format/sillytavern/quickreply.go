@@ -179,7 +179,7 @@ func layReplies(s content.Sheet) []content.Loss {
 	before := doc.Field("qrList").Clone()
 	losses := twin.Lay(doc, fields, s.Body)
 	if top(); !canon.Equal(before, doc.Field("qrList")) && strconv.Itoa(highest) != doc.Field("idIndex").Raw() {
-		set(doc, "/idIndex", canon.NewInt(int64(highest)))
+		twin.Set(doc, "/idIndex", canon.NewInt(int64(highest)))
 	}
 	return losses
 }
@@ -187,7 +187,7 @@ func layReplies(s content.Sheet) []content.Loss {
 // count keeps the number of slots of version 1 what it says.
 func count(doc, old *canon.Node) {
 	if n := doc.Field("quickReplySlots").Len(); n != old.Field("quickReplySlots").Len() && doc.Field("numberOfSlots") != nil {
-		set(doc, "/numberOfSlots", canon.NewInt(int64(n)))
+		twin.Set(doc, "/numberOfSlots", canon.NewInt(int64(n)))
 	}
 }
 

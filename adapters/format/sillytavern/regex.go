@@ -38,7 +38,7 @@ func readRegex(f content.File) (content.Reading, error) {
 		problems = append(problems, problem)
 	}
 	if name := f.Doc.Field("scriptName").Text(); name != "" {
-		set(body, "/name", canon.NewText(name))
+		twin.Set(body, "/name", canon.NewText(name))
 	}
 	return one(content.KindRegex, f, body, problems), nil
 }
@@ -76,9 +76,9 @@ func rulesOver(s *content.Sheet, before *canon.Node) []content.Loss {
 	switch {
 	case canon.Equal(s.Body.Field("rules"), before.Field("rules")):
 	case s.Doc.Kind() == canon.Object && put.Len() == 1:
-		set(s.Doc, "", put.At("/0"))
+		twin.Set(s.Doc, "", put.At("/0"))
 	default:
-		set(s.Doc, "", put)
+		twin.Set(s.Doc, "", put)
 	}
 	return losses
 }

@@ -81,16 +81,3 @@ func one(kind string, f content.File, body *canon.Node, problems []string) conte
 	r := content.Reading{Found: []content.Found{{Kind: kind, Body: body}}, Warnings: problems}
 	return r
 }
-
-// set and drop are for pointers of our own into objects.
-func set(n *canon.Node, ptr string, v *canon.Node) {
-	if err := n.Set(ptr, v); err != nil {
-		panic(err)
-	}
-}
-
-func drop(n *canon.Node, ptr string) {
-	if _, err := n.Delete(ptr); err != nil {
-		panic(err)
-	}
-}

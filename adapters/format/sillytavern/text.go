@@ -77,7 +77,7 @@ func scalars(but ...string) *twin.Over {
 			for name := range doc.Members() {
 				n := doc.Field(name)
 				if !skip(name, n) && text(n) != "" {
-					set(out, canon.JoinPointer(name), canon.NewText(text(n)))
+					twin.Set(out, canon.JoinPointer(name), canon.NewText(text(n)))
 				}
 			}
 			if out.Len() == 0 {
@@ -88,7 +88,7 @@ func scalars(but ...string) *twin.Over {
 		Write: func(doc, val *canon.Node) (losses []twin.Loss) {
 			for name := range doc.Clone().Members() {
 				if n := doc.Field(name); !skip(name, n) && val.Field(name) == nil && text(n) != "" {
-					set(doc, canon.JoinPointer(name), cleared(n))
+					twin.Set(doc, canon.JoinPointer(name), cleared(n))
 				}
 			}
 			for name, v := range val.Members() {
@@ -98,7 +98,7 @@ func scalars(but ...string) *twin.Over {
 					continue
 				}
 				if old == nil || text(old) != v.Text() {
-					set(doc, canon.JoinPointer(name), typed(name, v.Text(), old))
+					twin.Set(doc, canon.JoinPointer(name), typed(name, v.Text(), old))
 				}
 			}
 			return losses
@@ -138,8 +138,8 @@ var sysprompt = twin.Over{
 		add := func(id, key string) {
 			if text := doc.Field(key).Text(); text != "" {
 				b := twin.Parsed(`{"enabled":true,"role":"system"}`)
-				set(b, "/id", canon.NewText(id))
-				set(b, "/content", canon.NewText(text))
+				twin.Set(b, "/id", canon.NewText(id))
+				twin.Set(b, "/content", canon.NewText(text))
 				blocks = append(blocks, b)
 			}
 		}
@@ -176,7 +176,7 @@ var sysprompt = twin.Over{
 		}
 		for id, key := range map[string]string{"main": "content", "jailbreak": "post_history"} {
 			if doc.Field(key).Text() != text[id] {
-				set(doc, "/"+key, canon.NewText(text[id]))
+				twin.Set(doc, "/"+key, canon.NewText(text[id]))
 			}
 		}
 		return losses
@@ -280,7 +280,7 @@ func writeText(w content.Writing) (content.Written, error) {
 func neutral(doc *canon.Node) {
 	for _, s := range [][2]string{{"/temp", "1"}, {"/top_p", "1"}, {"/top_k", "0"}, {"/rep_pen", "1"}} {
 		if doc.At(s[0]) == nil {
-			set(doc, s[0], twin.Parsed(s[1]))
+			twin.Set(doc, s[0], twin.Parsed(s[1]))
 		}
 	}
 }

@@ -147,7 +147,7 @@ var activation = twin.Over{
 	Write: func(doc, val *canon.Node) []twin.Loss {
 		for ptr, on := range map[string]bool{"/constant": val.Text() == "constant", "/vectorized": val.Text() == "vector"} {
 			if was, _ := twin.Flag.Read(doc.At(ptr)); (was != nil) != on {
-				set(doc, ptr, twin.Flag.Write(canon.NewBool(on), doc.At(ptr)))
+				twin.Set(doc, ptr, twin.Flag.Write(canon.NewBool(on), doc.At(ptr)))
 			}
 		}
 		return nil
@@ -169,10 +169,10 @@ var logic = twin.Over{
 	},
 	Write: func(doc, val *canon.Node) []twin.Loss {
 		if was, _ := twin.Flag.Read(doc.Field("selective")); (was != nil) != (val != nil) {
-			set(doc, "/selective", twin.Flag.Write(canon.NewBool(val != nil), doc.Field("selective")))
+			twin.Set(doc, "/selective", twin.Flag.Write(canon.NewBool(val != nil), doc.Field("selective")))
 		}
 		if val != nil {
-			set(doc, "/selectiveLogic", logicWords.Write(val, doc.Field("selectiveLogic")))
+			twin.Set(doc, "/selectiveLogic", logicWords.Write(val, doc.Field("selectiveLogic")))
 		}
 		return nil
 	},
@@ -189,10 +189,10 @@ var probability = twin.Over{
 	Write: func(doc, val *canon.Node) []twin.Loss {
 		use := doc.Field("useProbability")
 		if v, _ := twin.Bool.Read(use); (v.Raw() != "false") != (val != nil) {
-			set(doc, "/useProbability", twin.Bool.Write(canon.NewBool(val != nil), use))
+			twin.Set(doc, "/useProbability", twin.Bool.Write(canon.NewBool(val != nil), use))
 		}
 		if val != nil {
-			set(doc, "/probability", twin.Int.Write(val, doc.Field("probability")))
+			twin.Set(doc, "/probability", twin.Int.Write(val, doc.Field("probability")))
 		}
 		return nil
 	},
@@ -259,7 +259,7 @@ func writeWorld(w content.Writing) (content.Written, error) {
 			Path: "original:/originalData", Value: twin.Clip(book), Verdict: twin.Dropped,
 			Reason: "it is the card's book before the change, and SillyTavern would put it into a card instead of the entries",
 		})
-		drop(s.Doc, "/originalData")
+		twin.Drop(s.Doc, "/originalData")
 	}
 	return s.Written(losses), nil
 }

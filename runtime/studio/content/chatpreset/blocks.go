@@ -90,7 +90,7 @@ var marker = twin.Over{
 	Write: func(doc, val *canon.Node) []twin.Loss {
 		is, _ := twin.Flag.Read(doc.Field("marker"))
 		if val == nil || val.Text() == markerOf(doc.Field("identifier").Text()) {
-			set(doc, "/marker", twin.Flag.Write(canon.NewBool(val != nil), doc.Field("marker")))
+			twin.Set(doc, "/marker", twin.Flag.Write(canon.NewBool(val != nil), doc.Field("marker")))
 			return nil
 		}
 		verdict := twin.Dropped
@@ -193,13 +193,13 @@ func (r row) block() (*canon.Node, []string) {
 	b, problems := twin.Read(r.prompt, promptFields)
 	if r.prompt == nil {
 		if m := markerOf(r.id); m != "" {
-			set(b, "/marker", canon.NewText(m))
+			twin.Set(b, "/marker", canon.NewText(m))
 		}
 	}
-	set(b, "/id", canon.NewText(r.id))
-	set(b, "/enabled", canon.NewBool(r.enabled))
+	twin.Set(b, "/id", canon.NewText(r.id))
+	twin.Set(b, "/enabled", canon.NewBool(r.enabled))
 	if r.unlisted {
-		set(b, "/unlisted", canon.NewBool(true))
+		twin.Set(b, "/unlisted", canon.NewBool(true))
 	}
 	return b, problems
 }
@@ -278,7 +278,7 @@ func (p plan) write(doc, val *canon.Node) (losses []twin.Loss) {
 	if !sameOrder(was, now) {
 		p.layOrder(doc, now)
 	}
-	set(doc, p.at+"/prompts", prompts)
+	twin.Set(doc, p.at+"/prompts", prompts)
 	return losses
 }
 
@@ -348,9 +348,9 @@ func (p plan) layPrompts(now []next, before map[string]row, losses *[]twin.Loss)
 			continue // SillyTavern makes it
 		default:
 			doc = twin.Parsed(freshPrompt)
-			set(doc, "/identifier", canon.NewText(n.id))
+			twin.Set(doc, "/identifier", canon.NewText(n.id))
 			if slices.Contains(builtIn, n.id) {
-				set(doc, "/system_prompt", canon.NewBool(true))
+				twin.Set(doc, "/system_prompt", canon.NewBool(true))
 			}
 		}
 		for _, l := range twin.Lay(doc, promptFields, n.val) {
@@ -386,22 +386,9 @@ func (p plan) layPrompts(now []next, before map[string]row, losses *[]twin.Loss)
 func sameBlock(old row, val *canon.Node) bool {
 	b, _ := old.block()
 	b = b.Clone()
-	set(b, "/enabled", val.Field("enabled"))
+	twin.Set(b, "/enabled", val.Field("enabled"))
 	if val.Field("unlisted") != nil {
-		set(b, "/unlisted", val.Field("unlisted"))
+		twin.Set(b, "/unlisted", val.Field("unlisted"))
 	}
 	return canon.Equal(b, val)
-}
-
-// set and drop are for pointers of our own into objects.
-func set(n *canon.Node, ptr string, v *canon.Node) {
-	if err := n.Set(ptr, v); err != nil {
-		panic(err)
-	}
-}
-
-func drop(n *canon.Node, ptr string) {
-	if _, err := n.Delete(ptr); err != nil {
-		panic(err)
-	}
 }

@@ -30,13 +30,13 @@ func readLegacy(doc *canon.Node) *canon.Node {
 			continue
 		}
 		b := canon.NewObject()
-		set(b, "/id", canon.NewText(p[0]))
-		set(b, "/name", canon.NewText(p[2]))
-		set(b, "/role", canon.NewText("system"))
+		twin.Set(b, "/id", canon.NewText(p[0]))
+		twin.Set(b, "/name", canon.NewText(p[2]))
+		twin.Set(b, "/role", canon.NewText("system"))
 		if text := doc.Field(p[1]).Text(); text != "" {
-			set(b, "/content", canon.NewText(text))
+			twin.Set(b, "/content", canon.NewText(text))
 		}
-		set(b, "/enabled", canon.NewBool(p[0] != "nsfw" || doc.Field("nsfw_toggle") == nil || switchedOn(doc, "nsfw_toggle")))
+		twin.Set(b, "/enabled", canon.NewBool(p[0] != "nsfw" || doc.Field("nsfw_toggle") == nil || switchedOn(doc, "nsfw_toggle")))
 		blocks = append(blocks, b)
 	}
 	if len(blocks) > 1 && blocks[0].Field("id").Text() == "main" && blocks[1].Field("id").Text() == "nsfw" && switchedOn(doc, "nsfw_first") {
@@ -54,17 +54,17 @@ func writeLegacy(doc, val *canon.Node) bool {
 				continue
 			}
 			if text := b.Field("content").Text(); text != doc.Field(p[1]).Text() {
-				set(try, canon.JoinPointer(p[1]), canon.NewText(text))
+				twin.Set(try, canon.JoinPointer(p[1]), canon.NewText(text))
 			}
 			if on := b.Field("enabled").Raw() == "true"; p[0] == "nsfw" && on != switchedOn(doc, "nsfw_toggle") && doc.Field("nsfw_toggle") != nil {
-				set(try, "/nsfw_toggle", twin.Bool.Write(canon.NewBool(on), doc.Field("nsfw_toggle")))
+				twin.Set(try, "/nsfw_toggle", twin.Bool.Write(canon.NewBool(on), doc.Field("nsfw_toggle")))
 			}
 		}
 	}
 	if !canon.Equal(readLegacy(try), val) {
 		return false
 	}
-	set(doc, "", try)
+	twin.Set(doc, "", try)
 	return true
 }
 
@@ -74,17 +74,17 @@ func writeModern(doc, val *canon.Node) []twin.Loss {
 	var prompts []*canon.Node
 	for _, b := range readLegacy(doc).Items() {
 		p := twin.Parsed(freshPrompt)
-		set(p, "/identifier", b.Field("id"))
-		set(p, "/system_prompt", canon.NewBool(true))
+		twin.Set(p, "/identifier", b.Field("id"))
+		twin.Set(p, "/system_prompt", canon.NewBool(true))
 		twin.Lay(p, promptFields, b)
 		prompts = append(prompts, p)
 	}
 	blocks, from := withMarkers(doc, val)
 	for _, key := range []string{"main_prompt", "nsfw_prompt", "jailbreak_prompt", "nsfw_toggle", "nsfw_first", "enhance_definitions"} {
-		drop(doc, "/"+key)
+		twin.Drop(doc, "/"+key)
 	}
-	set(doc, "/prompts", canon.NewArray(prompts...))
-	set(doc, "/prompt_order", canon.NewArray())
+	twin.Set(doc, "/prompts", canon.NewArray(prompts...))
+	twin.Set(doc, "/prompt_order", canon.NewArray())
 	losses := []twin.Loss{{
 		Value: "main_prompt, nsfw_prompt, jailbreak_prompt", Verdict: twin.Approximated,
 		Reason: "the three texts of an old preset cannot hold the blocks; they become prompts, with SillyTavern's own markers in their usual places",

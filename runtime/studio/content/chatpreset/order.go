@@ -75,10 +75,10 @@ func (p plan) layOrder(doc *canon.Node, now []next) {
 		o := entries[n.id].Clone()
 		if o == nil {
 			o = canon.NewObject()
-			set(o, "/identifier", canon.NewText(n.id))
+			twin.Set(o, "/identifier", canon.NewText(n.id))
 		}
 		if on, _ := twin.Bool.Read(o.Field("enabled")); on == nil || (on.Raw() == "true") != n.enabled {
-			set(o, "/enabled", twin.Bool.Write(canon.NewBool(n.enabled), o.Field("enabled")))
+			twin.Set(o, "/enabled", twin.Bool.Write(canon.NewBool(n.enabled), o.Field("enabled")))
 		}
 		out = append(append(out, o), behind[n.id]...)
 		delete(behind, n.id)
@@ -97,18 +97,18 @@ func (p plan) layOrder(doc *canon.Node, now []next) {
 	order := twin.Refill(p.order, out)
 	switch {
 	case p.order != nil:
-		set(doc, p.orderAt, order)
+		twin.Set(doc, p.orderAt, order)
 	case p.at != "":
-		set(doc, p.orderAt, order)
+		twin.Set(doc, p.orderAt, order)
 	default:
 		entry := canon.NewObject()
-		set(entry, "/character_id", canon.NewInt(100001))
-		set(entry, "/order", order)
+		twin.Set(entry, "/character_id", canon.NewInt(100001))
+		twin.Set(entry, "/order", order)
 		all := doc.At(p.orderAt)
 		if all.Kind() != canon.Array {
 			all = canon.NewArray()
-			set(doc, p.orderAt, all)
+			twin.Set(doc, p.orderAt, all)
 		}
-		set(doc, p.orderAt+"/-", entry)
+		twin.Set(doc, p.orderAt+"/-", entry)
 	}
 }

@@ -26,7 +26,7 @@ func ReadScripts(f content.File, r *content.Reading) {
 		r.Warnings = append(r.Warnings, ScriptsAt+": "+problem)
 	}
 	name := content.NameFromFile(f.Name, 0) + " scripts"
-	set(body, "/name", canon.NewText(name))
+	twin.Set(body, "/name", canon.NewText(name))
 	r.Found = append(r.Found, content.Found{
 		Kind: content.KindRegex, Body: body,
 		Original: &store.Escrow{Format: ScriptsFormat, Name: name + ".json", Raw: carrier.WriteJSON(nil, scripts.Bytes())},
@@ -79,7 +79,7 @@ func LayScripts(s content.Sheet, linked []store.Piece) (losses []content.Loss) {
 		losses = append(losses, l)
 	}
 	if !canon.Equal(was, all) {
-		set(s.Doc, ScriptsAt, put)
+		twin.Set(s.Doc, ScriptsAt, put)
 	}
 	return losses
 }
@@ -92,7 +92,7 @@ func joined(a, b *canon.Node) *canon.Node {
 		for _, r := range half.Items() {
 			r, id := r.Clone(), r.Field("id").Text()
 			for n := 2; taken[r.Field("id").Text()]; n++ {
-				set(r, "/id", canon.NewText(id+"-"+itoa(n)))
+				twin.Set(r, "/id", canon.NewText(id+"-"+itoa(n)))
 			}
 			taken[r.Field("id").Text()] = true
 			list = append(list, r)

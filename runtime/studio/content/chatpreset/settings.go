@@ -85,16 +85,16 @@ var names = twin.Over{
 		return nil, ""
 	},
 	Write: func(doc, val *canon.Node) []twin.Loss {
-		drop(doc, "/names_in_completion")
+		twin.Drop(doc, "/names_in_completion")
 		if val == nil {
-			drop(doc, "/names_behavior")
+			twin.Drop(doc, "/names_behavior")
 			return nil
 		}
 		if why := nameWords.Lossy(val); why != "" {
-			drop(doc, "/names_behavior")
+			twin.Drop(doc, "/names_behavior")
 			return []twin.Loss{{Value: twin.Clip(val), Verdict: twin.Dropped, Reason: why}}
 		}
-		set(doc, "/names_behavior", nameWords.Write(val, nil))
+		twin.Set(doc, "/names_behavior", nameWords.Write(val, nil))
 		return nil
 	},
 }

@@ -131,7 +131,7 @@ func writePattern(doc *canon.Node, find, flags string, slashed bool) []twin.Loss
 	if plain == "" {
 		text, why = "", "" // layRules says so
 	}
-	set(doc, "/findRegex", canon.NewText(text))
+	twin.Set(doc, "/findRegex", canon.NewText(text))
 	if why == "" {
 		return nil
 	}
@@ -197,8 +197,8 @@ var placement = twin.Over{
 	},
 	Write: func(doc, val *canon.Node) []twin.Loss {
 		if isOldDisplay(doc) { // the old number says two things more
-			set(doc, "/markdownOnly", canon.NewBool(true))
-			set(doc, "/promptOnly", canon.NewBool(true))
+			twin.Set(doc, "/markdownOnly", canon.NewBool(true))
+			twin.Set(doc, "/promptOnly", canon.NewBool(true))
 		}
 		numbers := map[string]*canon.Node{}
 		var strange []*canon.Node
@@ -217,7 +217,7 @@ var placement = twin.Over{
 			}
 			list = append(list, n)
 		}
-		set(doc, "/placement", twin.Refill(doc.Field("placement"), append(list, strange...)))
+		twin.Set(doc, "/placement", twin.Refill(doc.Field("placement"), append(list, strange...)))
 		return nil
 	},
 }
@@ -255,7 +255,7 @@ var phases = twin.Over{
 		for ptr, word := range map[string]string{"/markdownOnly": "display", "/promptOnly": "prompt"} {
 			on := has[word] && !has["stored"]
 			if was, _ := twin.Flag.Read(doc.At(ptr)); (was != nil) != on {
-				set(doc, ptr, twin.Flag.Write(canon.NewBool(on), doc.At(ptr)))
+				twin.Set(doc, ptr, twin.Flag.Write(canon.NewBool(on), doc.At(ptr)))
 			}
 		}
 		return losses
@@ -269,7 +269,7 @@ func Lay(now, old *canon.Node) (*canon.Node, []content.Loss) {
 	for i, r := range now.Items() {
 		if f := r.Field("flags"); f != nil && r.Field("find") == nil {
 			losses = append(losses, content.Loss{Path: canon.JoinPointer(strconv.Itoa(i), "flags"), Value: twin.Clip(f), Verdict: twin.Dropped, Reason: "a pattern that is empty has no flags"})
-			drop(r, "/flags")
+			twin.Drop(r, "/flags")
 		}
 	}
 	put, more := List.Lay(now, old)
@@ -281,20 +281,7 @@ func Read(doc *canon.Node) (*canon.Node, string) {
 	body := canon.NewObject()
 	list, problem := List.Read(doc)
 	if list != nil {
-		set(body, "/rules", list)
+		twin.Set(body, "/rules", list)
 	}
 	return body, problem
-}
-
-// set and drop are for pointers of our own into objects.
-func set(n *canon.Node, ptr string, v *canon.Node) {
-	if err := n.Set(ptr, v); err != nil {
-		panic(err)
-	}
-}
-
-func drop(n *canon.Node, ptr string) {
-	if _, err := n.Delete(ptr); err != nil {
-		panic(err)
-	}
 }

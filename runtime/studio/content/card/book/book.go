@@ -16,7 +16,7 @@ import (
 )
 
 // Fresh is the smallest book.
-func Fresh() *canon.Node { return parsed(`{"extensions":{},"entries":[]}`) }
+func Fresh() *canon.Node { return twin.Parsed(`{"extensions":{},"entries":[]}`) }
 
 // Is reports a node that has the shape of a book: entries, a list of objects or an
 // object of them, whose keys are spelled as the specification does.
@@ -116,12 +116,6 @@ func whole(id string) (int, bool) {
 	return n, err == nil && n >= 0 && n < 1<<31 && strconv.Itoa(n) == id
 }
 
-func parsed(json string) *canon.Node {
-	n, err := canon.ParseTree([]byte(json))
-	must(err)
-	return n
-}
-
 // set makes the objects on its way; one of another kind, as "extensions": null, holds
 // nothing and is replaced.
 func set(n *canon.Node, ptr string, v *canon.Node) {
@@ -136,11 +130,6 @@ func set(n *canon.Node, ptr string, v *canon.Node) {
 		}
 	}
 	must(n.Set(ptr, v))
-}
-
-func drop(n *canon.Node, ptr string) {
-	_, err := n.Delete(ptr)
-	must(err)
 }
 
 // must is for pointers of our own into objects.

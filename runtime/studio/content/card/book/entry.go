@@ -53,7 +53,7 @@ func names(doc *canon.Node) (title, note, problem string) {
 
 func setNames(doc *canon.Node, title, note string) []twin.Loss {
 	if doc.At(ourNote) != nil {
-		drop(doc, ourNote)
+		twin.Drop(doc, ourNote)
 	}
 	name, comment := doc.Field("name"), doc.Field("comment")
 	if note != "" && title != "" && note != title {
@@ -191,7 +191,7 @@ func put(doc *canon.Node, ptr string, c twin.Codec, val *canon.Node) {
 	switch {
 	case canon.Equal(was, val):
 	case val == nil:
-		drop(doc, ptr)
+		twin.Drop(doc, ptr)
 	default:
 		set(doc, ptr, c.Write(val, doc.At(ptr)))
 	}
@@ -266,9 +266,9 @@ func readPlacement(doc *canon.Node) (*canon.Node, string) {
 // SillyTavern's extension, which knows all.
 func setPosition(doc *canon.Node, to string) {
 	if to == "" {
-		drop(doc, "/position")
+		twin.Drop(doc, "/position")
 		if doc.At("/extensions/position") != nil {
-			drop(doc, "/extensions/position")
+			twin.Drop(doc, "/extensions/position")
 		}
 		return
 	}
@@ -302,8 +302,8 @@ var probability = twin.Over{
 		case val == nil && use != nil:
 			set(doc, "/extensions/useProbability", twin.Bool.Write(canon.NewBool(false), use))
 		case val == nil:
-			drop(doc, "/extensions/probability")
-			drop(doc, "/extensions/risu_activationPercent")
+			twin.Drop(doc, "/extensions/probability")
+			twin.Drop(doc, "/extensions/risu_activationPercent")
 		default:
 			if on.Raw() != "true" {
 				set(doc, "/extensions/useProbability", twin.Bool.Write(canon.NewBool(true), use))

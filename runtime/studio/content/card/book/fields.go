@@ -153,7 +153,7 @@ func either(path string, c twin.Codec, ptrs ...string) twin.Field {
 			for i, p := range ptrs {
 				switch old := doc.At(p); {
 				case val == nil && old.Kind() != canon.Null:
-					drop(doc, p)
+					twin.Drop(doc, p)
 				case val != nil && (i < 2 || old != nil):
 					set(doc, p, c.Write(val, old))
 				}
