@@ -11,7 +11,6 @@ import (
 	"fmt"
 
 	"github.com/soundstage-dev/soundstage/harness/canon"
-	"github.com/soundstage-dev/soundstage/harness/fault"
 	"github.com/soundstage-dev/soundstage/runtime/studio/content"
 	"github.com/soundstage-dev/soundstage/runtime/studio/content/twin"
 )
@@ -25,25 +24,14 @@ const (
 	nameRegex     = "marinara-regex"
 )
 
-// A format is one kind of file.
-type format struct {
-	name     string
-	kind     string
-	also     []string // kinds that a file holds beside it
-	verbatim bool
-	score    func(doc *canon.Node) float64
-	read     func(f content.File) (content.Reading, error)
-	write    func(w content.Writing) (content.Written, error)
-}
-
 // Formats are the formats of this platform.
 func Formats() []content.Format {
 	return []content.Format{
-		format{name: nameCharacter, kind: content.KindCharacter, also: []string{content.KindLorebook}, verbatim: true, score: envelope("marinara_character"), read: readCharacter, write: writeCharacter},
-		format{name: namePersona, kind: content.KindPersona, verbatim: true, score: envelope("marinara_persona"), read: readPersona, write: writePersona},
-		format{name: nameLorebook, kind: content.KindLorebook, verbatim: true, score: envelope("marinara_lorebook"), read: readLorebook, write: writeLorebook},
-		format{name: namePreset, kind: content.KindPreset, score: envelope("marinara_preset"), read: readPreset, write: writePreset},
-		format{name: nameRegex, kind: content.KindRegex, verbatim: true, score: scoreRegex, read: readRegex, write: writeRegex},
+		content.Shape{Name: nameCharacter, Platform: "Marinara", Kind: content.KindCharacter, Also: []string{content.KindLorebook}, Verbatim: true, Know: content.OfJSON(envelope("marinara_character")), From: readCharacter, To: writeCharacter},
+		content.Shape{Name: namePersona, Platform: "Marinara", Kind: content.KindPersona, Verbatim: true, Know: content.OfJSON(envelope("marinara_persona")), From: readPersona, To: writePersona},
+		content.Shape{Name: nameLorebook, Platform: "Marinara", Kind: content.KindLorebook, Verbatim: true, Know: content.OfJSON(envelope("marinara_lorebook")), From: readLorebook, To: writeLorebook},
+		content.Shape{Name: namePreset, Platform: "Marinara", Kind: content.KindPreset, Know: content.OfJSON(envelope("marinara_preset")), From: readPreset, To: writePreset},
+		content.Shape{Name: nameRegex, Platform: "Marinara", Kind: content.KindRegex, Verbatim: true, Know: content.OfJSON(scoreRegex), From: readRegex, To: writeRegex},
 	}
 }
 
@@ -56,34 +44,6 @@ func envelope(kind string) func(doc *canon.Node) float64 {
 		return 0
 	}
 }
-
-// About implements content.Format.
-func (f format) About() content.About {
-	return content.About{
-		Name: f.name, Platform: "Marinara", Ext: ".json", Verbatim: f.verbatim,
-		Kinds: append([]string{f.kind}, f.also...), Writes: []string{f.kind},
-	}
-}
-
-// Score implements content.Format.
-func (f format) Score(file content.File) float64 {
-	if file.Doc == nil {
-		return 0
-	}
-	return f.score(file.Doc)
-}
-
-// Read implements content.Format.
-func (f format) Read(file content.File) (content.Reading, error) {
-	if file.Doc == nil {
-		return content.Reading{}, fault.New(content.CodeUnread, "marinara.read", "%q is no JSON document", file.Name).
-			WithHint("export it from Marinara again")
-	}
-	return f.read(file)
-}
-
-// Write implements content.Format.
-func (f format) Write(w content.Writing) (content.Written, error) { return f.write(w) }
 
 // inText is a codec of what a row has as JSON in a text. What is not in a text is read
 // as well, and stays so.

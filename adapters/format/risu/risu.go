@@ -30,38 +30,15 @@ const (
 	namePacked = "risu-risupreset"
 )
 
-// A format is one kind of file.
-type format struct {
-	about content.About
-	score func(f content.File) float64
-	read  func(f content.File) (content.Reading, error)
-	write func(w content.Writing) (content.Written, error)
-}
-
 // Formats are the formats of this platform.
 func Formats() []content.Format {
-	about := func(name, kind, ext string, verbatim bool) content.About {
-		return content.About{Name: name, Platform: "Risu", Kinds: []string{kind}, Writes: []string{kind}, Ext: ext, Verbatim: verbatim}
-	}
 	return []content.Format{
-		format{about(nameBook, content.KindLorebook, ".json", true), scoreBook, readBook, writeBook},
-		format{about(nameRegex, content.KindRegex, ".json", true), scoreRegex, readRegex, writeRegex},
-		format{about(namePreset, content.KindPreset, ".json", false), scorePreset, readPreset, writePreset},
-		format{about(namePacked, content.KindPreset, ".risupreset", false), scorePacked, readPacked, writePacked},
+		content.Shape{Name: nameBook, Platform: "Risu", Kind: content.KindLorebook, Verbatim: true, Know: scoreBook, From: readBook, To: writeBook},
+		content.Shape{Name: nameRegex, Platform: "Risu", Kind: content.KindRegex, Verbatim: true, Know: scoreRegex, From: readRegex, To: writeRegex},
+		content.Shape{Name: namePreset, Platform: "Risu", Kind: content.KindPreset, Know: scorePreset, From: readPreset, To: writePreset},
+		content.Shape{Name: namePacked, Platform: "Risu", Kind: content.KindPreset, Ext: ".risupreset", Know: scorePacked, From: readPacked, To: writePacked},
 	}
 }
-
-// About implements content.Format.
-func (f format) About() content.About { return f.about }
-
-// Score implements content.Format.
-func (f format) Score(file content.File) float64 { return f.score(file) }
-
-// Read implements content.Format.
-func (f format) Read(file content.File) (content.Reading, error) { return f.read(file) }
-
-// Write implements content.Format.
-func (f format) Write(w content.Writing) (content.Written, error) { return f.write(w) }
 
 // A sheet is the document that a body is laid over, and the body to lay.
 type sheet struct {

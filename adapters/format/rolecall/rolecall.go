@@ -7,8 +7,6 @@
 package rolecall
 
 import (
-	"github.com/soundstage-dev/soundstage/harness/canon"
-	"github.com/soundstage-dev/soundstage/harness/fault"
 	"github.com/soundstage-dev/soundstage/runtime/studio/content"
 )
 
@@ -20,47 +18,12 @@ const (
 	namePreset     = "rolecall-preset"
 )
 
-// A format is one kind of file.
-type format struct {
-	name     string
-	kind     string
-	also     []string // kinds that a file holds beside it
-	ext      string
-	verbatim bool
-	score    func(f content.File) float64
-	read     func(f content.File) (content.Reading, error)
-	write    func(w content.Writing) (content.Written, error)
-}
-
 // Formats are the formats of this platform.
 func Formats() []content.Format {
 	return []content.Format{
-		format{name: namePersona, kind: content.KindPersona, ext: ".json", verbatim: true, score: scorePersona, read: readPersona, write: writePersona},
-		format{name: namePersonaPNG, kind: content.KindPersona, ext: ".png", verbatim: true, score: scorePersonaPNG, read: readPersonaPNG, write: writePersonaPNG},
-		format{name: nameLorebook, kind: content.KindLorebook, ext: ".json", verbatim: true, score: scoreLorebook, read: readLorebook, write: writeLorebook},
-		format{name: namePreset, kind: content.KindPreset, also: []string{content.KindRegex}, ext: ".json", score: scorePreset, read: readPreset, write: writePreset},
+		content.Shape{Name: namePersona, Platform: "RoleCall", Kind: content.KindPersona, Verbatim: true, Know: scorePersona, From: readPersona, To: writePersona},
+		content.Shape{Name: namePersonaPNG, Platform: "RoleCall", Kind: content.KindPersona, Ext: ".png", Verbatim: true, Know: scorePersonaPNG, From: readPersonaPNG, To: writePersonaPNG},
+		content.Shape{Name: nameLorebook, Platform: "RoleCall", Kind: content.KindLorebook, Verbatim: true, Know: scoreLorebook, From: readLorebook, To: writeLorebook},
+		content.Shape{Name: namePreset, Platform: "RoleCall", Kind: content.KindPreset, Also: []string{content.KindRegex}, Know: scorePreset, From: readPreset, To: writePreset},
 	}
 }
-
-// About implements content.Format.
-func (f format) About() content.About {
-	return content.About{
-		Name: f.name, Platform: "RoleCall", Ext: f.ext, Verbatim: f.verbatim,
-		Kinds: append([]string{f.kind}, f.also...), Writes: []string{f.kind},
-	}
-}
-
-// Score implements content.Format.
-func (f format) Score(file content.File) float64 { return f.score(file) }
-
-// Read implements content.Format.
-func (f format) Read(file content.File) (content.Reading, error) {
-	if file.Doc.Kind() != canon.Object && f.ext == ".json" {
-		return content.Reading{}, fault.New(content.CodeUnread, "rolecall.read", "%q is no JSON object", file.Name).
-			WithHint("export it from RoleCall again")
-	}
-	return f.read(file)
-}
-
-// Write implements content.Format.
-func (f format) Write(w content.Writing) (content.Written, error) { return f.write(w) }
