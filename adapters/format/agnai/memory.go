@@ -6,6 +6,7 @@ import (
 
 	"github.com/soundstage-dev/soundstage/harness/canon"
 	"github.com/soundstage-dev/soundstage/runtime/studio/content"
+	"github.com/soundstage-dev/soundstage/runtime/studio/content/lore"
 	"github.com/soundstage-dev/soundstage/runtime/studio/content/twin"
 )
 
@@ -44,7 +45,7 @@ var entryFields = []twin.Field{
 	{Path: "/sortOrder", Ptr: "/weight", Codec: twin.WithEmpty(twin.Int, "0"), Required: true},
 	tail("/note", "/comment", twin.Text),
 	tail("/secondary", "/secondaryKeys", words),
-	tail("/activation", "/constant", constant),
+	tail("/activation", "/constant", lore.Constant("Agnai does not find entries by their meaning")),
 	tail("/placement/position", "/position", twin.Words(
 		[2]string{`"before_char"`, "before"}, [2]string{`"after_char"`, "after"}, [2]string{"0", "before"}, [2]string{"1", "after"}, [2]string{`""`, ""},
 	)),
@@ -71,27 +72,6 @@ var entryID = twin.Codec{
 	Empty: `""`,
 }
 
-// constant is a switch.
-var constant = twin.Codec{
-	Read: func(n *canon.Node) (*canon.Node, string) {
-		v, problem := twin.Flag.Read(n)
-		if v != nil {
-			v = canon.NewText("constant")
-		}
-		return v, problem
-	},
-	Write: func(val, old *canon.Node) *canon.Node {
-		return twin.Bool.Write(canon.NewBool(val.Text() == "constant"), old)
-	},
-	Lossy: func(val *canon.Node) string {
-		if val.Text() == "vector" {
-			return "Agnai does not find entries by their meaning"
-		}
-		return ""
-	},
-	Empty: "false",
-}
-
 // probability is a number and a switch that makes it count.
 var probability = twin.Over{
 	Read: func(doc *canon.Node) (*canon.Node, string) {
@@ -113,32 +93,6 @@ var probability = twin.Over{
 			twin.Set(doc, "/useProbability", twin.Bool.Write(canon.NewBool(true), doc.Field("useProbability")))
 		}
 		return []twin.Loss{{Value: val.Raw(), Verdict: twin.Embedded, Reason: kept}}
-	},
-}
-
-var logicWords = twin.Words([2]string{"0", "and_any"}, [2]string{"1", "not_all"}, [2]string{"2", "not_any"}, [2]string{"3", "and_all"})
-
-// logic is how secondary keys count, if they do.
-var logic = twin.Over{
-	Read: func(doc *canon.Node) (*canon.Node, string) {
-		if v, problem := twin.Flag.Read(doc.Field("selective")); v == nil {
-			return nil, problem
-		}
-		if doc.Field("selectiveLogic").Kind() == canon.Null {
-			return canon.NewText("and_any"), ""
-		}
-		return logicWords.Read(doc.Field("selectiveLogic"))
-	},
-	Write: func(doc, val *canon.Node) []twin.Loss {
-		if val == nil {
-			twin.Set(doc, "/selective", twin.Flag.Write(canon.NewBool(false), doc.Field("selective")))
-			return nil
-		}
-		if was, _ := twin.Flag.Read(doc.Field("selective")); was == nil {
-			twin.Set(doc, "/selective", twin.Flag.Write(canon.NewBool(true), doc.Field("selective")))
-		}
-		twin.Set(doc, "/selectiveLogic", logicWords.Write(val, nil))
-		return []twin.Loss{{Value: val.Text(), Verdict: twin.Embedded, Reason: kept}}
 	},
 }
 
@@ -223,3 +177,17 @@ func writeMemory(w content.Writing) (content.Written, error) {
 	}
 	return s.Written(twin.Lay(s.Doc, memoryFields, s.Body)), nil
 }
+
+// logic is how secondary keys count, if they do.
+var logic = func() twin.Over {
+	over := lore.Logic(lore.NumberedLogic)
+	write := over.Write
+	over.Write = func(doc, val *canon.Node) []twin.Loss {
+		losses := write(doc, val)
+		if val != nil {
+			losses = append(losses, twin.Loss{Value: val.Text(), Verdict: twin.Embedded, Reason: kept})
+		}
+		return losses
+	}
+	return over
+}()

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/soundstage-dev/soundstage/harness/canon"
+	"github.com/soundstage-dev/soundstage/runtime/studio/content/lore"
 	"github.com/soundstage-dev/soundstage/runtime/studio/content/twin"
 )
 
@@ -80,29 +81,8 @@ func keysOver(ptr, other string) *twin.Over {
 	}
 }
 
-var logicWords = twin.Words([2]string{`"and"`, "and_any"}, [2]string{`"or"`, "and_any"}, [2]string{`"and_all"`, "and_all"}, [2]string{`"not"`, "not_any"}, [2]string{`"not_all"`, "not_all"})
-
 // logic is how secondary keys count, if they do.
-var logic = twin.Over{
-	Read: func(doc *canon.Node) (*canon.Node, string) {
-		if v, problem := twin.Flag.Read(doc.Field("selective")); v == nil {
-			return nil, problem
-		}
-		if doc.Field("selectiveLogic").Kind() == canon.Null {
-			return canon.NewText("and_any"), ""
-		}
-		return logicWords.Read(doc.Field("selectiveLogic"))
-	},
-	Write: func(doc, val *canon.Node) []twin.Loss {
-		if was, _ := twin.Flag.Read(doc.Field("selective")); (was != nil) != (val != nil) {
-			twin.Set(doc, "/selective", twin.Flag.Write(canon.NewBool(val != nil), doc.Field("selective")))
-		}
-		if val != nil {
-			twin.Set(doc, "/selectiveLogic", logicWords.Write(val, nil))
-		}
-		return nil
-	},
-}
+var logic = lore.Logic(twin.Words([2]string{`"and"`, "and_any"}, [2]string{`"or"`, "and_any"}, [2]string{`"and_all"`, "and_all"}, [2]string{`"not"`, "not_any"}, [2]string{`"not_all"`, "not_all"}))
 
 // A mode is one of two filters with a list each.
 type mode struct{ mode, list string }

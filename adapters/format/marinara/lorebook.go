@@ -6,6 +6,7 @@ import (
 
 	"github.com/soundstage-dev/soundstage/harness/canon"
 	"github.com/soundstage-dev/soundstage/runtime/studio/content"
+	"github.com/soundstage-dev/soundstage/runtime/studio/content/lore"
 	"github.com/soundstage-dev/soundstage/runtime/studio/content/twin"
 )
 
@@ -63,7 +64,7 @@ var entryFields = []twin.Field{
 	{Path: "/note", Ptr: "/description", Codec: twin.Text, Required: true},
 	{Path: "/content", Ptr: "/content", Codec: twin.Text, Required: true},
 	{Path: "/enabled", Ptr: "/enabled", Codec: twin.AbsentIs(twin.Bool, canon.NewBool(true))},
-	{Path: "/activation", Ptr: "/constant", Codec: constant, Required: true},
+	{Path: "/activation", Ptr: "/constant", Codec: lore.Constant("Marinara finds entries by their meaning for a whole book, not for one entry"), Required: true},
 	{Path: "/keys", Over: keysOver("/keys", "/secondaryKeys")},
 	{Path: "/secondary", Over: keysOver("/secondaryKeys", "/keys")},
 	{Path: "/logic", Over: &logic},
@@ -93,27 +94,6 @@ var entryFields = []twin.Field{
 }
 
 var roleWord = twin.WithEmpty(twin.Words([2]string{`"system"`, "system"}, [2]string{`"user"`, "user"}, [2]string{`"assistant"`, "assistant"}), `"system"`)
-
-// constant is a switch.
-var constant = twin.Codec{
-	Read: func(n *canon.Node) (*canon.Node, string) {
-		v, problem := twin.Flag.Read(n)
-		if v != nil {
-			v = canon.NewText("constant")
-		}
-		return v, problem
-	},
-	Write: func(val, old *canon.Node) *canon.Node {
-		return twin.Bool.Write(canon.NewBool(val.Text() == "constant"), old)
-	},
-	Lossy: func(val *canon.Node) string {
-		if val.Text() == "vector" {
-			return "Marinara finds entries by their meaning for a whole book, not for one entry"
-		}
-		return ""
-	},
-	Empty: "false",
-}
 
 // round is a switch: behind the first round, or not.
 var round = twin.Codec{
@@ -230,25 +210,10 @@ func layWords(list []*canon.Node, old *canon.Node, read func(*canon.Node) (*cano
 
 func readLorebook(f content.File) (content.Reading, error) {
 	body, problems := twin.Read(f.Doc, bookFields)
-	problems = append(problems, mend(body)...)
+	problems = append(problems, lore.LeaveFolders(body, "/data/entries", "folder")...)
 	return content.Reading{Warnings: problems, Found: []content.Found{
 		{Kind: content.KindLorebook, Body: body, Notes: content.Notes{BookEntries: body.Field("entries").Len()}},
 	}}, nil
-}
-
-// mend takes entries out of folders that are not there.
-func mend(body *canon.Node) (problems []string) {
-	ids := map[string]bool{}
-	for _, f := range body.Field("folders").Items() {
-		ids[f.Field("id").Text()] = true
-	}
-	for i, e := range body.Field("entries").Items() {
-		if in := e.Field("folder"); in != nil && !ids[in.Text()] {
-			twin.Drop(e, "/folder")
-			problems = append(problems, fmt.Sprintf("/data/entries/%d is in the folder %q, which is not there", i, in.Text()))
-		}
-	}
-	return problems
 }
 
 func writeLorebook(w content.Writing) (content.Written, error) {
@@ -256,24 +221,7 @@ func writeLorebook(w content.Writing) (content.Written, error) {
 	if err != nil {
 		return content.Written{}, err
 	}
-	restoreFolders(s)
+	full, _ := twin.Read(s.Doc, bookFields)
+	lore.RestoreFolders(s.Body, full)
 	return s.Written(twin.Lay(s.Doc, bookFields, s.Body)), nil
-}
-
-// restoreFolders gives entries the folder that mend took away.
-func restoreFolders(s content.Sheet) {
-	was, _ := twin.Read(s.Doc, bookFields)
-	full := was.Clone()
-	mend(was)
-	in := map[string]string{}
-	for i, e := range full.Field("entries").Items() {
-		if f := e.Field("folder"); f != nil && was.At("/entries/"+strconv.Itoa(i)+"/folder") == nil {
-			in[e.Field("id").Text()] = f.Text()
-		}
-	}
-	for _, e := range s.Body.Field("entries").Items() {
-		if f := in[e.Field("id").Text()]; f != "" && e.Field("folder") == nil {
-			twin.Set(e, "/folder", canon.NewText(f))
-		}
-	}
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/soundstage-dev/soundstage/harness/canon"
 	"github.com/soundstage-dev/soundstage/harness/fault"
 	"github.com/soundstage-dev/soundstage/runtime/studio/content"
-	"github.com/soundstage-dev/soundstage/runtime/studio/content/card/book"
 	"github.com/soundstage-dev/soundstage/runtime/studio/content/carrier"
+	"github.com/soundstage-dev/soundstage/runtime/studio/content/lore"
 	"github.com/soundstage-dev/soundstage/runtime/studio/content/twin"
 )
 
@@ -85,7 +85,7 @@ var entryFields = slices.Concat([]twin.Field{
 	{Path: "/content", Ptr: "/text", Codec: twin.Text, Required: true},
 	{Path: "/enabled", Over: &enabled},
 	{Path: "/activation", Over: &activation},
-	{Path: "/keys", Ptr: "/keys", Codec: book.Keys, Required: true},
+	{Path: "/keys", Ptr: "/keys", Codec: lore.Keys, Required: true},
 	{Path: "/sortOrder", Ptr: "/contextConfig/budgetPriority", Codec: priority, Required: true},
 	{Path: "/folder", Ptr: "/category", Codec: twin.Text, Required: true},
 }, lostAll("/note", "/secondary", "/logic", "/matching", "/placement", "/priority", "/displayIndex", "/probability", "/timing", "/recursion", "/group", "/filter",
@@ -149,16 +149,7 @@ func (lorebook) Read(f content.File) (content.Reading, error) {
 // readBody is the body; an entry in a category that is not there is in none.
 func readBody(doc *canon.Node) (*canon.Node, []string) {
 	body, problems := twin.Read(doc, bookFields)
-	folders := map[string]bool{}
-	for _, c := range body.Field("folders").Items() {
-		folders[c.Field("id").Text()] = true
-	}
-	for i, e := range body.Field("entries").Items() {
-		if id := e.Field("folder").Text(); id != "" && !folders[id] {
-			twin.Drop(e, "/folder")
-			problems = append(problems, fmt.Sprintf("entry %d is in the category %q, which is not there; that stays in the original file", i, id))
-		}
-	}
+	problems = append(problems, lore.LeaveFolders(body, "/entries", "category")...)
 	return body, problems[:min(len(problems), 5)]
 }
 
@@ -179,7 +170,8 @@ func (lorebook) Write(w content.Writing) (content.Written, error) {
 	}
 	losses := astray(body)
 	if w.Twin != nil {
-		restore(body, doc)
+		full, _ := twin.Read(doc, bookFields)
+		lore.RestoreFolders(body, full)
 	}
 	was := ids(doc)
 	losses = append(losses, twin.Lay(doc, bookFields, body)...)
@@ -206,23 +198,6 @@ func astray(body *canon.Node) (losses []content.Loss) {
 		}
 	}
 	return losses
-}
-
-// restore puts categories that reading had to leave out back into the body.
-func restore(body, doc *canon.Node) {
-	now, _ := readBody(doc)
-	plain, _ := twin.Read(doc, bookFields)
-	lostAt := map[string]string{}
-	for i, e := range plain.Field("entries").Items() {
-		if id := e.Field("folder").Text(); id != "" && now.At(fmt.Sprintf("/entries/%d/folder", i)) == nil {
-			lostAt[e.Field("id").Text()] = id
-		}
-	}
-	for _, e := range body.Field("entries").Items() {
-		if id := lostAt[e.Field("id").Text()]; id != "" && e.Field("folder") == nil {
-			twin.Set(e, "/folder", canon.NewText(id))
-		}
-	}
 }
 
 func ids(doc *canon.Node) (list []string) {

@@ -1,11 +1,9 @@
 package rolecall
 
 import (
-	"fmt"
-	"strconv"
-
 	"github.com/soundstage-dev/soundstage/harness/canon"
 	"github.com/soundstage-dev/soundstage/runtime/studio/content"
+	"github.com/soundstage-dev/soundstage/runtime/studio/content/lore"
 	"github.com/soundstage-dev/soundstage/runtime/studio/content/twin"
 )
 
@@ -84,7 +82,7 @@ var entryFields = []twin.Field{
 	number("/timing/sticky", "/timing/sticky", "0"), number("/timing/cooldown", "/timing/cooldown", "0"), number("/timing/delay", "/timing/delay", "0"),
 	{Path: "/recursion/exclude", Ptr: "/advanced/excludeRecursion", Codec: twin.Flag, Required: true},
 	{Path: "/recursion/prevent", Ptr: "/advanced/preventRecursion", Codec: twin.Flag, Required: true},
-	{Path: "/recursion/delayUntil", Ptr: "/advanced/delayUntilRecursion", Codec: level, Required: true},
+	{Path: "/recursion/delayUntil", Ptr: "/advanced/delayUntilRecursion", Codec: lore.Level, Required: true},
 	{Path: "/ignoreBudget", Ptr: "/advanced/ignoreBudget", Codec: twin.Flag, Required: true},
 	{Path: "/group/name", Ptr: "/grouping/groupName", Codec: twin.WithEmpty(twin.Text, "null"), Required: true},
 	number("/group/weight", "/grouping/groupWeight", "100"),
@@ -181,45 +179,12 @@ var logic = twin.Over{
 	},
 }
 
-// level is a round of recursion; true is the first.
-var level = twin.Codec{
-	Read: func(n *canon.Node) (*canon.Node, string) {
-		if n.Kind() == canon.Bool {
-			if n.Raw() == "true" {
-				return canon.NewInt(1), ""
-			}
-			return nil, ""
-		}
-		v, problem := twin.Int.Read(n)
-		if v.Raw() == "0" {
-			v = nil
-		}
-		return v, problem
-	},
-	Write: twin.Int.Write, Empty: "0",
-}
-
 func readLorebook(f content.File) (content.Reading, error) {
 	body, problems := twin.Read(f.Doc, bookFields)
-	problems = append(problems, mend(body)...)
+	problems = append(problems, lore.LeaveFolders(body, "/lorebook/entries", "category")...)
 	return content.Reading{Warnings: problems, Found: []content.Found{
 		{Kind: content.KindLorebook, Body: body, Notes: content.Notes{BookEntries: body.Field("entries").Len()}},
 	}}, nil
-}
-
-// mend takes entries out of categories that are not there.
-func mend(body *canon.Node) (problems []string) {
-	ids := map[string]bool{}
-	for _, f := range body.Field("folders").Items() {
-		ids[f.Field("id").Text()] = true
-	}
-	for i, e := range body.Field("entries").Items() {
-		if in := e.Field("folder"); in != nil && !ids[in.Text()] {
-			twin.Drop(e, "/folder")
-			problems = append(problems, fmt.Sprintf("/lorebook/entries/%d is in the category %q, which is not there", i, in.Text()))
-		}
-	}
-	return problems
 }
 
 func writeLorebook(w content.Writing) (content.Written, error) {
@@ -227,19 +192,7 @@ func writeLorebook(w content.Writing) (content.Written, error) {
 	if err != nil {
 		return content.Written{}, err
 	}
-	was, _ := twin.Read(s.Doc, bookFields)
-	full := was.Clone()
-	mend(was)
-	in := map[string]*canon.Node{}
-	for i, e := range full.Field("entries").Items() {
-		if was.At("/entries/"+strconv.Itoa(i)+"/folder") == nil {
-			in[e.Field("id").Text()] = e.Field("folder")
-		}
-	}
-	for _, e := range s.Body.Field("entries").Items() { // what mend took away
-		if f := in[e.Field("id").Text()]; f != nil && e.Field("folder") == nil {
-			twin.Set(e, "/folder", f)
-		}
-	}
+	full, _ := twin.Read(s.Doc, bookFields)
+	lore.RestoreFolders(s.Body, full)
 	return s.Written(twin.Lay(s.Doc, bookFields, s.Body)), nil
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/soundstage-dev/soundstage/harness/canon"
 	"github.com/soundstage-dev/soundstage/runtime/studio/content"
+	"github.com/soundstage-dev/soundstage/runtime/studio/content/lore"
 	"github.com/soundstage-dev/soundstage/runtime/studio/content/twin"
 )
 
@@ -54,7 +55,7 @@ var guarded = twin.Codec{
 }
 
 var replyFields = []twin.Field{
-	{Path: "/id", Ptr: "/id", Codec: numberID},
+	{Path: "/id", Ptr: "/id", Codec: lore.NumberID},
 	{Path: "/label", Ptr: "/label", Codec: twin.Text, Required: true},
 	{Path: "/showLabel", Ptr: "/showLabel", Codec: twin.Flag, Required: true},
 	{Path: "/icon", Ptr: "/icon", Codec: twin.Text, Required: true},
@@ -162,7 +163,7 @@ func layReplies(s content.Sheet) []content.Loss {
 	doc := s.Doc
 	highest := 0
 	see := func(raw string) {
-		if n, ok := whole(raw); ok {
+		if n, ok := lore.Number(raw); ok {
 			highest = max(highest, n)
 		}
 	}
@@ -175,7 +176,7 @@ func layReplies(s content.Sheet) []content.Loss {
 	top()
 	fields := slices.Clone(repliesFields)
 	last := &fields[len(fields)-1]
-	last.Codec = numbered(last.Codec, func(*canon.Node) int { return highest + 1 })
+	last.Codec = lore.Numbered(last.Codec, func(*canon.Node) int { return highest + 1 }, numbered)
 	before := doc.Field("qrList").Clone()
 	losses := twin.Lay(doc, fields, s.Body)
 	if top(); !canon.Equal(before, doc.Field("qrList")) && strconv.Itoa(highest) != doc.Field("idIndex").Raw() {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/soundstage-dev/soundstage/harness/canon"
 	"github.com/soundstage-dev/soundstage/runtime/studio/content"
+	"github.com/soundstage-dev/soundstage/runtime/studio/content/lore"
 	"github.com/soundstage-dev/soundstage/runtime/studio/content/twin"
 )
 
@@ -60,7 +61,7 @@ var worldFields = []twin.Field{
 	twin.Lost("/settings/caseSensitive", twin.Bool, noSuchSetting),
 	twin.Lost("/settings/wholeWords", twin.Bool, noSuchSetting),
 	twin.Lost("/folders", twin.TextList, "SillyTavern has no folders of entries"),
-	{Path: "/entries", Ptr: "/entries", Required: true, Codec: twin.WithEmpty(numbered(twin.Objects(entryFields, "/id", "entry-", freshEntry), nextEntry), "{}")},
+	{Path: "/entries", Ptr: "/entries", Required: true, Codec: twin.WithEmpty(lore.Numbered(twin.Objects(entryFields, "/id", "entry-", freshEntry), nextEntry, numbered), "{}")},
 }
 
 const freshWorld = `{"entries":{}}`
@@ -74,7 +75,7 @@ const freshEntry = `{"uid":0,"key":[],"keysecondary":[],"comment":"","content":"
 	`"matchWholeWords":null,"useGroupScoring":null,"automationId":"","role":null,"sticky":null,"cooldown":null,"delay":null,"triggers":[]}`
 
 var entryFields = []twin.Field{
-	{Path: "/id", Ptr: "/uid", Codec: numberID},
+	{Path: "/id", Ptr: "/uid", Codec: lore.NumberID},
 	{Path: "/title", Ptr: "/comment", Codec: twin.Text, Required: true},
 	twin.Lost("/note", twin.Text, "an entry of SillyTavern has one text for people, its title"),
 	{Path: "/content", Ptr: "/content", Codec: twin.Text, Required: true},
@@ -99,7 +100,7 @@ var entryFields = []twin.Field{
 	{Path: "/timing/delay", Ptr: "/delay", Codec: twin.IntOrNull, Required: true},
 	{Path: "/recursion/exclude", Ptr: "/excludeRecursion", Codec: twin.Flag, Required: true},
 	{Path: "/recursion/prevent", Ptr: "/preventRecursion", Codec: twin.Flag, Required: true},
-	{Path: "/recursion/delayUntil", Ptr: "/delayUntilRecursion", Codec: level, Required: true},
+	{Path: "/recursion/delayUntil", Ptr: "/delayUntilRecursion", Codec: lore.Level, Required: true},
 	{Path: "/group/name", Ptr: "/group", Codec: twin.Text, Required: true},
 	{Path: "/group/override", Ptr: "/groupOverride", Codec: twin.Flag, Required: true},
 	{Path: "/group/weight", Ptr: "/groupWeight", Codec: twin.IntOrNull, Required: true},
@@ -154,30 +155,6 @@ var activation = twin.Over{
 	},
 }
 
-var logicWords = twin.Words([2]string{"0", "and_any"}, [2]string{"1", "not_all"}, [2]string{"2", "not_any"}, [2]string{"3", "and_all"})
-
-// logic is how secondary keys count, if they do.
-var logic = twin.Over{
-	Read: func(doc *canon.Node) (*canon.Node, string) {
-		if v, problem := twin.Flag.Read(doc.Field("selective")); v == nil {
-			return nil, problem
-		}
-		if doc.Field("selectiveLogic").Kind() == canon.Null {
-			return canon.NewText("and_any"), ""
-		}
-		return logicWords.Read(doc.Field("selectiveLogic"))
-	},
-	Write: func(doc, val *canon.Node) []twin.Loss {
-		if was, _ := twin.Flag.Read(doc.Field("selective")); (was != nil) != (val != nil) {
-			twin.Set(doc, "/selective", twin.Flag.Write(canon.NewBool(val != nil), doc.Field("selective")))
-		}
-		if val != nil {
-			twin.Set(doc, "/selectiveLogic", logicWords.Write(val, doc.Field("selectiveLogic")))
-		}
-		return nil
-	},
-}
-
 // probability is a number and a switch that makes it count.
 var probability = twin.Over{
 	Read: func(doc *canon.Node) (*canon.Node, string) {
@@ -196,48 +173,6 @@ var probability = twin.Over{
 		}
 		return nil
 	},
-}
-
-// level is a round of recursion; true is the first.
-var level = twin.Codec{
-	Read: func(n *canon.Node) (*canon.Node, string) {
-		if n.Kind() == canon.Bool {
-			if n.Raw() == "true" {
-				return canon.NewInt(1), ""
-			}
-			return nil, ""
-		}
-		v, problem := twin.Int.Read(n)
-		if v.Raw() == "0" {
-			v = nil
-		}
-		return v, problem
-	},
-	Write: func(val, old *canon.Node) *canon.Node {
-		if old.Kind() == canon.Bool && val.Raw() == "1" {
-			return canon.NewBool(true)
-		}
-		return twin.Int.Write(val, old)
-	},
-	Empty: "0",
-}
-
-// nextEntry is the least number for a new entry: behind every name and every uid.
-func nextEntry(old *canon.Node) int {
-	next := 0
-	see := func(id string) {
-		if n, ok := whole(id); ok && n >= next {
-			next = n + 1
-		}
-	}
-	for name, e := range old.Members() {
-		see(name)
-		see(e.Field("uid").Raw())
-	}
-	for _, e := range old.Items() {
-		see(e.Field("uid").Raw())
-	}
-	return next
 }
 
 func readWorld(f content.File) (content.Reading, error) {
@@ -263,3 +198,10 @@ func writeWorld(w content.Writing) (content.Written, error) {
 	}
 	return s.Written(losses), nil
 }
+
+var logic = lore.Logic(lore.NumberedLogic)
+
+// numbered is what becomes of an id that is no number.
+const numbered = "SillyTavern numbers them"
+
+func nextEntry(old *canon.Node) int { return lore.After(old, "uid") }

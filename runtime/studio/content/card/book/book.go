@@ -9,8 +9,6 @@
 package book
 
 import (
-	"strconv"
-
 	"github.com/soundstage-dev/soundstage/harness/canon"
 	"github.com/soundstage-dev/soundstage/runtime/studio/content/twin"
 )
@@ -55,65 +53,6 @@ func Regular(node *canon.Node) {
 			set(e, "/use_regex", canon.NewBool(hasPattern(e.Field("keys"))))
 		}
 	}
-}
-
-// numbered is the list of entries. A new one whose id is no number is given the next,
-// because programs take an entry without one for that of its place in the list.
-func numbered(list twin.Codec) twin.Codec {
-	return twin.Codec{
-		Read: list.Read, Empty: list.Empty,
-		Write: func(val, old *canon.Node) *canon.Node {
-			put, _ := layNumbered(list, val, old)
-			return put
-		},
-		Lay: func(val, old *canon.Node) (*canon.Node, []twin.Loss) { return layNumbered(list, val, old) },
-	}
-}
-
-func layNumbered(list twin.Codec, val, old *canon.Node) (*canon.Node, []twin.Loss) {
-	was, _ := list.Read(old)
-	there, next := map[string]bool{}, 0
-	see := func(id string) {
-		if n, ok := whole(id); ok && n >= next {
-			next = n + 1
-		}
-	}
-	for _, it := range was.Items() {
-		there[it.Field("id").Text()] = true
-	}
-	for _, it := range old.Items() {
-		see(it.Field("id").Raw())
-	}
-	for name, it := range old.Members() {
-		see(name)
-		see(it.Field("id").Raw())
-	}
-	next = max(next, old.Len())
-	for _, it := range val.Items() {
-		see(it.Field("id").Text())
-	}
-	val = val.Clone()
-	var losses []twin.Loss
-	for i, it := range val.Items() {
-		id := it.Field("id").Text()
-		if _, ok := whole(id); ok || there[id] {
-			continue
-		}
-		set(it, "/id", canon.NewText(strconv.Itoa(next)))
-		losses = append(losses, twin.Loss{
-			Path: "/" + strconv.Itoa(i) + "/id", Value: twin.Clip(canon.NewText(id)), Verdict: twin.Renamed,
-			Reason: "entries of a book are numbered; it becomes " + strconv.Itoa(next),
-		})
-		next++
-	}
-	put, more := list.Lay(val, old)
-	return put, append(losses, more...)
-}
-
-// whole reads an id that is a number in files.
-func whole(id string) (int, bool) {
-	n, err := strconv.Atoi(id)
-	return n, err == nil && n >= 0 && n < 1<<31 && strconv.Itoa(n) == id
 }
 
 // set makes the objects on its way; one of another kind, as "extensions": null, holds

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/soundstage-dev/soundstage/harness/canon"
+	"github.com/soundstage-dev/soundstage/runtime/studio/content/lore"
 )
 
 // A claim is what a decorator sets; two of one claim do not count both.
@@ -186,7 +187,7 @@ func (h header) words() *canon.Node {
 			continue
 		}
 		for _, w := range commaList(d.value) {
-			k, _ := readKey(canon.NewText(w))
+			k, _ := lore.ReadKey(canon.NewText(w))
 			list = append(list, k)
 		}
 	}
@@ -264,7 +265,7 @@ func undecorate(doc *canon.Node, claims ...claim) {
 		case claimOff:
 			set(doc, "/enabled", canon.NewBool(false))
 		case claimSecond:
-			set(doc, "/secondary_keys", writeKeys(h.words(), nil))
+			set(doc, "/secondary_keys", lore.WriteKeys(h.words(), nil))
 			setLogic(doc, canon.NewText(h.logic()))
 		}
 	}

@@ -2,6 +2,7 @@ package book
 
 import (
 	"github.com/soundstage-dev/soundstage/harness/canon"
+	"github.com/soundstage-dev/soundstage/runtime/studio/content/lore"
 	"github.com/soundstage-dev/soundstage/runtime/studio/content/twin"
 )
 
@@ -28,7 +29,7 @@ var fields = []twin.Field{
 		{Path: "/enabled", Ptr: "/enabled", Codec: twin.Bool},
 		{Path: "/order", Ptr: "/order", Codec: twin.Int},
 	}, "/id", "folder-", `{"id":""}`)),
-	{Path: "/entries", Ptr: "/entries", Required: true, Codec: numbered(twin.Objects(entryFields, "/id", "entry-", freshEntry))},
+	{Path: "/entries", Ptr: "/entries", Required: true, Codec: lore.Numbered(twin.Objects(entryFields, "/id", "entry-", freshEntry), nextEntry, "entries of a book are numbered")},
 }
 
 // ours is a value that only we keep, at the same path below our own extension.
@@ -45,7 +46,7 @@ func ext(path, key string, c twin.Codec) twin.Field {
 const freshEntry = `{"id":0,"keys":[],"content":"","extensions":{},"enabled":true,"insertion_order":100,"name":"","comment":""}`
 
 var entryFields = []twin.Field{
-	{Path: "/id", Ptr: "/id", Codec: numberID},
+	{Path: "/id", Ptr: "/id", Codec: lore.NumberID},
 	{Path: "/title", Over: &title},
 	{Path: "/note", Over: &note},
 	{Path: "/content", Over: &text},
@@ -67,7 +68,7 @@ var entryFields = []twin.Field{
 	{Path: "/timing/delay", Over: decorated(claimDelay, "/extensions/delay")},
 	ext("/recursion/exclude", "exclude_recursion", twin.Flag),
 	ext("/recursion/prevent", "prevent_recursion", twin.Flag),
-	ext("/recursion/delayUntil", "delay_until_recursion", level),
+	ext("/recursion/delayUntil", "delay_until_recursion", lore.Level),
 	ext("/group/name", "group", twin.Text),
 	ext("/group/override", "group_override", twin.Flag),
 	ext("/group/weight", "group_weight", twin.Int),
@@ -89,51 +90,6 @@ var order = withEmpty(twin.Int, "100")
 func withEmpty(c twin.Codec, json string) twin.Codec {
 	c.Empty = json
 	return c
-}
-
-// numberID is an id that most programs write as a number.
-var numberID = twin.Codec{
-	Read: func(n *canon.Node) (*canon.Node, string) {
-		if n.Kind() == canon.String {
-			return twin.ReadText(n)
-		}
-		v, problem := twin.Int.Read(n)
-		if v == nil {
-			return nil, problem
-		}
-		return canon.NewText(v.Raw()), problem
-	},
-	Write: func(val, old *canon.Node) *canon.Node {
-		if n, ok := whole(val.Text()); ok && old.Kind() != canon.String {
-			return canon.NewInt(int64(n))
-		}
-		return val
-	},
-	Empty: "0",
-}
-
-// level is a round of recursion; true is the first.
-var level = twin.Codec{
-	Read: func(n *canon.Node) (*canon.Node, string) {
-		if n.Kind() == canon.Bool {
-			if n.Raw() == "true" {
-				return canon.NewInt(1), ""
-			}
-			return nil, ""
-		}
-		v, problem := twin.Int.Read(n)
-		if v.Raw() == "0" {
-			v = nil
-		}
-		return v, problem
-	},
-	Write: func(val, old *canon.Node) *canon.Node {
-		if old.Kind() == canon.Bool && val.Raw() == "1" {
-			return canon.NewBool(true)
-		}
-		return val
-	},
-	Empty: "0",
 }
 
 // either is a value that programs spell at several places: the first that says
@@ -162,3 +118,7 @@ func either(path string, c twin.Codec, ptrs ...string) twin.Field {
 		},
 	}}
 }
+
+// nextEntry is behind the length too: programs take an entry without an id for that of
+// its place in the list.
+func nextEntry(old *canon.Node) int { return max(lore.After(old, "id"), old.Len()) }
