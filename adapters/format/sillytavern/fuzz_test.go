@@ -1,75 +1,6 @@
 package sillytavern_test
 
-import (
-	"bytes"
-	"testing"
-
-	"github.com/soundstage-dev/soundstage/adapters/format/sillytavern"
-	"github.com/soundstage-dev/soundstage/harness/canon"
-	"github.com/soundstage-dev/soundstage/runtime/store"
-	"github.com/soundstage-dev/soundstage/runtime/studio/content"
-)
-
-// fuzz wants of any file that a format takes: bodies in their canonical form, the same
-// tokens unedited, and a change that is read again.
-func fuzz(f *testing.F, name string, seeds ...string) {
-	var only *content.Formats
-	for _, x := range sillytavern.Formats() {
-		if x.About().Name == name {
-			only = content.NewFormats(x)
-		}
-	}
-	for _, s := range seeds {
-		f.Add([]byte(s))
-	}
-	f.Fuzz(func(t *testing.T, data []byte) {
-		im, err := only.Import("x.json", data)
-		if err != nil {
-			return
-		}
-		for i, p := range im.Pieces {
-			canonical(t, p)
-			unedited(t, im, i)
-			if p.Escrow[0].Format == name {
-				renamed(t, p, name, only)
-			}
-		}
-	})
-}
-
-func renamed(t *testing.T, p store.Piece, name string, only *content.Formats) {
-	b := body(t, p)
-	must(t, b.Set("/name", canon.NewText("Renamed 7")))
-	raw, err := canon.JSON(b.Bytes())
-	must(t, err)
-	p.Body = raw
-	out := writeAs(t, p, name, nil)
-	again, err := only.Import("Renamed 7.json", out.Data)
-	if err != nil {
-		t.Fatalf("%v\n%s", err, out.Data)
-	}
-	got := main(again)
-	for _, l := range out.Losses {
-		if l.Path != "/name" && l.Path != "original:/originalData" {
-			t.Errorf("a new name, and a loss: %+v", l)
-		}
-	}
-	if got.Title != "Renamed 7" && len(out.Losses) == 0 {
-		t.Errorf("called %q\n%s", got.Title, out.Data)
-	}
-	if want := body(t, p); bytes.Equal(raw, p.Body) && !canon.Equal(without(t, want), without(t, body(t, got))) {
-		t.Errorf("renamed\n%s\nreads\n%s", want.Bytes(), got.Body)
-	}
-}
-
-// without leaves out what a new name may take with it.
-func without(t *testing.T, b *canon.Node) *canon.Node {
-	for _, ptr := range []string{"/name", "/regexes"} {
-		_, err := b.Delete(ptr)
-		must(t, err)
-	}
-	return b
-}
+import "testing"
 
 const (
 	seedWorld = `{"entries":{"0":{"uid":0,"key":["lamp","/a\/b/i"],"keysecondary":["x"],"comment":"T","content":"C","selective":true,"selectiveLogic":3,"order":100,"position":4,"depth":2,"role":1,"disable":false,"delayUntilRecursion":true,"probability":50,"useProbability":true,"characterFilter":{"isExclude":true,"names":["B"],"tags":[]},"matchScenario":true,"vendor":1e400},"x":{"uid":"7"}},"name":"w"}`
@@ -83,17 +14,19 @@ const (
 )
 
 func FuzzWorld(f *testing.F) {
-	fuzz(f, "sillytavern-world", seedWorld, `{"entries":[{"key":"a","keys":["b"],"enabled":false,"insertion_order":5}]}`)
+	suite.Fuzz(f, "sillytavern-world", seedWorld, `{"entries":[{"key":"a","keys":["b"],"enabled":false,"insertion_order":5}]}`)
 }
 
 func FuzzChat(f *testing.F) {
-	fuzz(f, "sillytavern-chat", seedChat, seedOld, `{"version":1,"type":"full","data":{"prompts":[],"prompt_order":[]}}`)
+	suite.Fuzz(f, "sillytavern-chat", seedChat, seedOld, `{"version":1,"type":"full","data":{"prompts":[],"prompt_order":[]}}`)
 }
 
 func FuzzText(f *testing.F) {
-	fuzz(f, "sillytavern-text", `{"temp":1,"top_k":null,"top_p":0.5,"rep_pen":1,"name":"N","api_key":"s"}`, `{"name":"N","story_string":"s","single_line":true}`, `{"name":"N","content":"c"}`)
+	suite.Fuzz(f, "sillytavern-text", `{"temp":1,"top_k":null,"top_p":0.5,"rep_pen":1,"name":"N","api_key":"s"}`, `{"name":"N","story_string":"s","single_line":true}`, `{"name":"N","content":"c"}`)
 }
-func FuzzMaster(f *testing.F)       { fuzz(f, "sillytavern-master", seedParts) }
-func FuzzRegex(f *testing.F)        { fuzz(f, "sillytavern-regex", seedRegex, seedRegex[1:len(seedRegex)-3]) }
-func FuzzQuickReplies(f *testing.F) { fuzz(f, "sillytavern-quickreply", seedQR1, seedQR2) }
-func FuzzPersonas(f *testing.F)     { fuzz(f, "sillytavern-personas", seedAll) }
+func FuzzMaster(f *testing.F) { suite.Fuzz(f, "sillytavern-master", seedParts) }
+func FuzzRegex(f *testing.F) {
+	suite.Fuzz(f, "sillytavern-regex", seedRegex, seedRegex[1:len(seedRegex)-3])
+}
+func FuzzQuickReplies(f *testing.F) { suite.Fuzz(f, "sillytavern-quickreply", seedQR1, seedQR2) }
+func FuzzPersonas(f *testing.F)     { suite.Fuzz(f, "sillytavern-personas", seedAll) }

@@ -6,6 +6,8 @@ import (
 
 	"github.com/soundstage-dev/soundstage/harness/canon"
 	"github.com/soundstage-dev/soundstage/runtime/studio/content"
+	"github.com/soundstage-dev/soundstage/runtime/studio/content/formattest"
+	"github.com/soundstage-dev/soundstage/runtime/studio/content/twin"
 )
 
 // A change of a body: pointers and JSON values; no value deletes.
@@ -66,9 +68,9 @@ func TestReports(t *testing.T) {
 		t.Run(tt.report, func(t *testing.T) {
 			im, err := table.Import("x.json", []byte(tt.file))
 			must(t, err)
-			p := main(im)
-			canonical(t, p)
-			b := body(t, p)
+			p := formattest.Main(im)
+			formattest.Canonical(t, p)
+			b := formattest.Body(t, p)
 			for ptr, want := range tt.reads {
 				if got := string(b.At(ptr).Bytes()); got != want {
 					t.Errorf("%s is %s, want %s", ptr, got, want)
@@ -78,7 +80,7 @@ func TestReports(t *testing.T) {
 				if c.value == "" {
 					_, err = b.Delete(c.ptr)
 				} else {
-					err = b.Set(c.ptr, parse(t, []byte(c.value)))
+					err = b.Set(c.ptr, twin.Parsed(c.value))
 				}
 				must(t, err)
 			}
@@ -103,7 +105,7 @@ func TestReports(t *testing.T) {
 // after looks closer at files of which a table cannot say all.
 func after(t *testing.T, report string, data []byte) {
 	t.Helper()
-	doc := parse(t, data)
+	doc := twin.Parsed(string(data))
 	is := map[string]map[string]string{
 		"numbers of replies are never used twice": {"/idIndex": "10", "/qrList/1/id": "10", "/qrList/0/id": "3"},
 		"slots cannot hold it":                    {"/version": "2", "/color": `"red"`, "/qrList/0/id": "1", "/idIndex": "1", "/qrList/0/message": `"m"`},
@@ -126,18 +128,18 @@ func TestPresetsScriptsGoBack(t *testing.T) {
 	const file = `{"prompts":[{"identifier":"main"}],"prompt_order":[],"extensions":{"regex_scripts":[{"id":"1","scriptName":"s","findRegex":"/a/g","x":1}],"y":2}}`
 	im, err := table.Import("mine.json", []byte(file))
 	must(t, err)
-	if len(im.Pieces) != 2 || im.Pieces[0].Kind != content.KindRegex || string(body(t, main(im)).At("/regexes").Bytes()) != `["mine-scripts"]` {
-		t.Fatalf("%d pieces, %s", len(im.Pieces), main(im).Body)
+	if len(im.Pieces) != 2 || im.Pieces[0].Kind != content.KindRegex || string(formattest.Body(t, formattest.Main(im)).At("/regexes").Bytes()) != `["mine-scripts"]` {
+		t.Fatalf("%d pieces, %s", len(im.Pieces), formattest.Main(im).Body)
 	}
-	b := body(t, im.Pieces[0])
+	b := formattest.Body(t, im.Pieces[0])
 	must(t, b.Set("/rules/0/name", canon.NewText("renamed")))
 	im.Pieces[0].Body, err = canon.JSON(b.Bytes())
 	must(t, err)
-	out := write(t, main(im), im.Pieces)
+	out := write(t, formattest.Main(im), im.Pieces)
 	if got := strings.TrimSpace(string(out.Data)); got != strings.Replace(file, `"s"`, `"renamed"`, 1) || len(out.Losses) > 0 {
 		t.Errorf("%s\n%v", got, out.Losses)
 	}
-	if got := strings.TrimSpace(string(write(t, main(im), nil).Data)); got != file {
+	if got := strings.TrimSpace(string(write(t, formattest.Main(im), nil).Data)); got != file {
 		t.Errorf("a set that is not at hand: %s", got)
 	}
 }

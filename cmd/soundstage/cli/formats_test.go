@@ -259,7 +259,7 @@ func poisoned(t *testing.T, data []byte) []byte {
 func TestThereAndBackAgain(t *testing.T) {
 	suite := formattest.Suite{Formats: newFormats()}
 	compared := 0
-	for _, kind := range []string{content.KindCharacter, content.KindLorebook, content.KindPersona, content.KindPreset, content.KindRegex} {
+	for _, kind := range []string{content.KindCharacter, content.KindLorebook, content.KindPersona, content.KindPreset, content.KindRegex, content.KindQuickReply} {
 		for _, from := range suite.Formats.Writing(kind) {
 			for _, to := range suite.Formats.Writing(kind) {
 				if from == to || picture(from) || picture(to) {
@@ -280,7 +280,7 @@ func picture(format string) bool {
 	return strings.HasPrefix(format, "png-") || strings.HasSuffix(format, "-png")
 }
 
-// Hostile files end within a second with a code, and leave the studio as it was.
+// Hostile files end with a code, and leave the studio as it was.
 func TestHostileFiles(t *testing.T) {
 	w := newWorld(t)
 	w.must("", "init", ".")

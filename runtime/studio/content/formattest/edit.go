@@ -17,7 +17,7 @@ var words = map[string][]string{
 	"position": {"before", "after", "prompt", "depth", "none"}, "role": {"system", "user"}, "logic": {"and_any", "not_all", "not_any"},
 	"activation": {"constant", "vector"}, "placement": {"user_input", "ai_output", "reasoning"}, "phases": {"display", "prompt"},
 	"substitute": {"raw", "escaped"}, "names": {"completion", "none"}, "sources": {"scenario", "persona_description"}, "type": {"one", "many"},
-	"triggers": {"normal", "quiet"}, "kind": {"wpp", "sbf"}, "marker": {"persona", "scenario"}, "wrapFormat": {"xml", "none"},
+	"triggers": {"normal", "quiet"}, "kind": {"wpp", "sbf"}, "marker": {"persona", "scenario"}, "runsOn": {"user", "ai", "chat_change"}, "wrapFormat": {"xml", "none"},
 }
 
 // another is a value that a field can have instead.

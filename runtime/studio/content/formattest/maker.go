@@ -143,6 +143,7 @@ func (m *maker) text(path string) string {
 var makers = map[string]func(t *testing.T, m *maker) store.Piece{
 	content.KindCharacter: made[content.Character], content.KindLorebook: made[content.Lorebook], content.KindPersona: made[content.Persona],
 	content.KindPreset: made[content.Preset], content.KindRegex: made[content.RegexSet],
+	content.KindQuickReply: made[content.QuickReplySet],
 }
 
 func made[B content.Body](t *testing.T, m *maker) store.Piece {
@@ -178,6 +179,8 @@ func made[B content.Body](t *testing.T, m *maker) store.Piece {
 	case *content.Preset:
 		kind, x.Name = content.KindPreset, m.text("Name")
 		tidyBlocks(m, x.Blocks)
+	case *content.QuickReplySet:
+		kind, x.Name = content.KindQuickReply, m.text("Name")
 	case *content.RegexSet:
 		kind, x.Name = content.KindRegex, m.text("Name")
 		tidyRules(x.Rules)
