@@ -130,17 +130,7 @@ func absolute(owner *program.State, scope *program.Scope, raw string) string {
 	if !strings.HasPrefix(raw, "..") {
 		return under(scope.Path, strings.ReplaceAll(raw, "/", "."))
 	}
-	parts := strings.Split(owner.Path, ".")
-	for seg := range strings.SplitSeq(raw, "/") {
-		switch seg {
-		case "..":
-			parts = parts[:max(len(parts)-1, 0)]
-		case ".", "":
-		default:
-			parts = append(parts, seg)
-		}
-	}
-	return strings.Join(parts, ".")
+	return owner.Beside(raw)
 }
 
 // escapes says where ../ leads out of an import.

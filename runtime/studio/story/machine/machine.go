@@ -251,17 +251,7 @@ func Resolve(owner *program.State, raw string) string {
 		}
 		return path
 	}
-	parts := strings.Split(owner.Path, ".")
-	for seg := range strings.SplitSeq(raw, "/") {
-		switch seg {
-		case "..":
-			parts = parts[:max(len(parts)-1, 0)]
-		case ".", "":
-		default:
-			parts = append(parts, seg)
-		}
-	}
-	return strings.Join(parts, ".")
+	return owner.Beside(raw)
 }
 
 // Page renders the page of a step: that of its arc, if it has one of its own, or of the

@@ -7,6 +7,8 @@
 package program
 
 import (
+	"strings"
+
 	"time"
 
 	"github.com/soundstage-dev/soundstage/runtime/studio/story/expr"
@@ -58,6 +60,22 @@ type Scope struct {
 	Intents map[string]string // intent here → folded intent
 	Agents  map[string]string
 	Depth   int
+}
+
+// Beside is the path that raw, a target that begins with .., means from the state that
+// owns it: each .. is one level up, and above the top is the top.
+func (s *State) Beside(raw string) string {
+	parts := strings.Split(s.Path, ".")
+	for seg := range strings.SplitSeq(raw, "/") {
+		switch seg {
+		case "..":
+			parts = parts[:max(len(parts)-1, 0)]
+		case ".", "":
+		default:
+			parts = append(parts, seg)
+		}
+	}
+	return strings.Join(parts, ".")
 }
 
 // Key is a world key's folded name.

@@ -181,12 +181,17 @@ func (c *call) inspector(what string) (Inspector, error) {
 	return c.doors.Inspect, nil
 }
 
-func (c *call) read(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kw []starlark.Tuple) (starlark.Value, error) {
-	var path string
-	if err := starlark.UnpackArgs(b.Name(), args, kw, "path", &path); err != nil {
-		return nil, err
+// asked is the one argument of a call, and whom to ask.
+func (c *call) asked(param string, b *starlark.Builtin, args starlark.Tuple, kw []starlark.Tuple) (name string, in Inspector, err error) {
+	if err := starlark.UnpackArgs(b.Name(), args, kw, param, &name); err != nil {
+		return "", nil, err
 	}
-	in, err := c.inspector(b.Name() + " " + path)
+	in, err = c.inspector(b.Name() + " " + name)
+	return name, in, err
+}
+
+func (c *call) read(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kw []starlark.Tuple) (starlark.Value, error) {
+	path, in, err := c.asked("path", b, args, kw)
 	if err != nil {
 		return nil, err
 	}
@@ -201,11 +206,7 @@ func (c *call) read(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple
 }
 
 func (c *call) exists(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kw []starlark.Tuple) (starlark.Value, error) {
-	var path string
-	if err := starlark.UnpackArgs(b.Name(), args, kw, "path", &path); err != nil {
-		return nil, err
-	}
-	in, err := c.inspector(b.Name() + " " + path)
+	path, in, err := c.asked("path", b, args, kw)
 	if err != nil {
 		return nil, err
 	}
@@ -214,11 +215,7 @@ func (c *call) exists(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tup
 }
 
 func (c *call) glob(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kw []starlark.Tuple) (starlark.Value, error) {
-	var pattern string
-	if err := starlark.UnpackArgs(b.Name(), args, kw, "pattern", &pattern); err != nil {
-		return nil, err
-	}
-	in, err := c.inspector(b.Name() + " " + pattern)
+	pattern, in, err := c.asked("pattern", b, args, kw)
 	if err != nil {
 		return nil, err
 	}
