@@ -263,7 +263,6 @@ var codecs = []struct{ pkg, why string }{
 	{"harness/upstream", "answers requests whose fields it only echoes"},
 	{"runtime/tool", "checks inputs against schemas, and lints schemas"},
 	{"runtime/studio/content/card", "cards carry fields that nobody has named yet"},
-	{"runtime/studio/content/formattest", "reads what a corpus expects of each of its files"},
 	{"adapters/model", "translates providers' options"},
 	{"adapters/clientfile", "compares what others' settings say before and after"},
 	{"docs/examples/weather", "the SDKs want schemas so"},
