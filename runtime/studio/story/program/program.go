@@ -8,7 +8,6 @@ package program
 
 import (
 	"strings"
-
 	"time"
 
 	"github.com/soundstage-dev/soundstage/runtime/studio/story/expr"
