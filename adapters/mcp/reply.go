@@ -26,7 +26,7 @@ func success(t tool.Tool, res tool.Result, links bool) *sdk.CallToolResult {
 	switch {
 	case res.Structured != nil:
 		out.StructuredContent = json.RawMessage(res.Structured)
-	case t.Output != nil && t.ID != carrier:
+	case t.Output() != nil && t.ID != carrier:
 		// A schema was listed, so clients want an object, also for a long result.
 		out.StructuredContent = struct {
 			Handle string `json:"handle,omitempty"`

@@ -150,9 +150,9 @@ func readCloser(in io.Reader) io.ReadCloser {
 func describe(t tool.Tool, table *trust.Table) *sdk.Tool {
 	d := &sdk.Tool{
 		Name: t.ID, Title: t.Title, Description: t.Description,
-		InputSchema: json.RawMessage(t.Input), Annotations: hints(t, table),
+		InputSchema: json.RawMessage(t.Input()), Annotations: hints(t, table),
 	}
-	if t.Output != nil && t.ID != carrier {
+	if t.Output() != nil && t.ID != carrier {
 		d.OutputSchema = json.RawMessage(outputSchema(t))
 	}
 	return d
@@ -184,8 +184,8 @@ func hints(t tool.Tool, table *trust.Table) *sdk.ToolAnnotations {
 // one answer has a handle in place of its fields, and clients check.
 func outputSchema(t tool.Tool) []byte {
 	const handle = `"handle":{"type":"string","description":"set alone where the result is too long: read it with result.query"}`
-	out := append(make([]byte, 0, len(t.Output)+len(handle)+1), '{')
-	err := eachMember(t.Output, func(name string, value []byte) {
+	out := append(make([]byte, 0, len(t.Output())+len(handle)+1), '{')
+	err := eachMember(t.Output(), func(name string, value []byte) {
 		if name == `"required"` {
 			return
 		}

@@ -209,8 +209,8 @@ func TestToolsJoin(t *testing.T) {
 			t.Errorf("%s: class %q, %+v", x.ID, class, x.Spec)
 		}
 	}
-	if string(j.Tools[0].Input) != oddSchema || j.Tools[0].Summary != "Gets it." {
-		t.Errorf("schema %s, summary %q", j.Tools[0].Input, j.Tools[0].Summary)
+	if string(j.Tools[0].Input()) != oddSchema || j.Tools[0].Summary != "Gets it." {
+		t.Errorf("schema %s, summary %q", j.Tools[0].Input(), j.Tools[0].Summary)
 	}
 	if s := j.States; len(s[0].Dropped) != 3 || len(s[1].Dropped) != 1 || s[0].Tools != 2 || fault.CodeOf(s[2].Err) != mcp.CodeServerStart || s[2].Reached {
 		t.Errorf("states %+v", s)

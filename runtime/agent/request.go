@@ -104,7 +104,7 @@ func (r *run) request() (req model.Request, belt []string) {
 		req.System[n-1].Cache = true
 	}
 	for _, t := range r.o.Registry.Belt(tool.Loop, r.revealed) {
-		req.Tools = append(req.Tools, model.ToolSpec{Name: t.Name(), Description: t.Description, Schema: t.Input})
+		req.Tools = append(req.Tools, model.ToolSpec{Name: t.Name(), Description: t.Description, Schema: t.Input()})
 		belt = append(belt, t.ID)
 	}
 	return req, belt

@@ -188,12 +188,12 @@ func (f *finder) reveal(action Action, note string, tools ...tool.Tool) (tool.Re
 	}
 	room := result.MaxInline - utf8.RuneCount(frame) - utf8.RuneCountInString(further)
 	for i, t := range tools {
-		n := utf8.RuneCount(t.Input) + len(`,"input_schema":`)
+		n := utf8.RuneCount(t.Input()) + len(`,"input_schema":`)
 		if i > 0 && n > room {
 			rep.Out.Note += further
 			break
 		}
-		rep.Out.Tools[i].Input = tool.Object(t.Input)
+		rep.Out.Tools[i].Input = tool.Object(t.Input())
 		room -= n
 	}
 	return rep, nil

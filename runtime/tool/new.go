@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
@@ -64,7 +65,9 @@ func eachField(key string, f func(name string) string) string {
 // It panics on what must not reach a client, since one bad property makes some of
 // them drop the whole list: an any, a json.RawMessage, an array [N]T, a property
 // without a description, a pointer that is not optional, a bad id, a missing
-// summary, or a deferred tool that applies.
+// summary, or a deferred tool that applies. What is wrong with In and Out shows when
+// the schemas are first asked for, or the tool is called: the reference of all tools,
+// which a test makes, asks for them all.
 func New[In, Out any](spec Spec, fn func(context.Context, Call, In) (Reply[Out], error)) Tool {
 	spec, err := complete(spec)
 	if err == nil && spec.Exposure == Deferred && spec.Effect == Apply {
@@ -73,25 +76,8 @@ func New[In, Out any](spec Spec, fn func(context.Context, Call, In) (Reply[Out],
 	if err != nil {
 		panic("tool: " + err.Error())
 	}
-	in, err := schemaFor(reflect.TypeFor[In](), true)
-	if err != nil {
-		panic(fmt.Sprintf("tool %s: input: %v", spec.ID, err))
-	}
-	eachField(spec.Concurrency, func(name string) string {
-		if in.find(name).is == nil {
-			panic(fmt.Sprintf("tool %s: concurrency key %q names no input field %q", spec.ID, spec.Concurrency, name))
-		}
-		return ""
-	})
-	t := Tool{Spec: spec, Input: mustJSON(in)}
-	out, err := schemaFor(reflect.TypeFor[Out](), false)
-	if err != nil {
-		panic(fmt.Sprintf("tool %s: output: %v", spec.ID, err))
-	}
-	if len(out.fields) > 0 {
-		t.Output = mustJSON(out)
-	}
-	t.check = func(input []byte) ([]byte, error) { return checkInput(spec.ID, in, input) }
+	t := Tool{Spec: spec, schemas: sync.OnceValue(func() schemas { return schemasFor[In, Out](spec) })}
+	t.check = func(input []byte) ([]byte, error) { return checkInput(spec.ID, t.schemas().in, input) }
 	t.checked = func(ctx context.Context, c Call, input []byte) (Result, error) {
 		return runTyped(ctx, t, c, input, fn)
 	}
@@ -103,6 +89,35 @@ func New[In, Out any](spec Spec, fn func(context.Context, Call, In) (Reply[Out],
 		return t.checked(ctx, c, input)
 	}
 	return t
+}
+
+// schemas are what the types of a tool say. They are made when somebody asks: a client
+// that starts us waits for those of a few tools, and not of all that can be found.
+type schemas struct {
+	in            *schema
+	input, output []byte
+}
+
+func schemasFor[In, Out any](spec Spec) schemas {
+	in, err := schemaFor(reflect.TypeFor[In](), true)
+	if err != nil {
+		panic(fmt.Sprintf("tool %s: input: %v", spec.ID, err))
+	}
+	eachField(spec.Concurrency, func(name string) string {
+		if in.find(name).is == nil {
+			panic(fmt.Sprintf("tool %s: concurrency key %q names no input field %q", spec.ID, spec.Concurrency, name))
+		}
+		return ""
+	})
+	out, err := schemaFor(reflect.TypeFor[Out](), false)
+	if err != nil {
+		panic(fmt.Sprintf("tool %s: output: %v", spec.ID, err))
+	}
+	made := schemas{in: in, input: mustJSON(in)}
+	if len(out.fields) > 0 {
+		made.output = mustJSON(out)
+	}
+	return made
 }
 
 // NewOpen makes a tool whose schema somebody else wrote (an external MCP server's)
@@ -118,7 +133,7 @@ func NewOpen(spec Spec, input []byte, run Handler) Tool {
 	if v := jsontext.Value(input); v.Kind() != '{' || !v.IsValid() {
 		panic(fmt.Sprintf("tool %s: input schema is not a JSON object", spec.ID))
 	}
-	return Tool{Spec: spec, Input: input, Run: run, check: func(in []byte) ([]byte, error) {
+	return Tool{Spec: spec, schemas: func() schemas { return schemas{input: input} }, Run: run, check: func(in []byte) ([]byte, error) {
 		_, v, err := parseInput(spec.ID, in)
 		return v, err
 	}}
@@ -186,7 +201,7 @@ func runTyped[In, Out any](ctx context.Context, t Tool, c Call, input []byte, fn
 	if err != nil {
 		return Result{}, fault.Wrap(err, fault.Internal, t.ID, "encode the output")
 	}
-	if t.Output != nil {
+	if t.Output() != nil {
 		res.Structured = out
 	}
 	if res.Text == "" {

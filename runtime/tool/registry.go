@@ -10,7 +10,9 @@ import (
 
 // Fold makes the provider-safe name of an id: dots and dashes become underscores. Names that
 // are folded already come back as they are.
-func Fold(id string) string { return strings.NewReplacer(".", "_", "-", "_").Replace(id) }
+func Fold(id string) string { return fold.Replace(id) }
+
+var fold = strings.NewReplacer(".", "_", "-", "_")
 
 // A Registry is an immutable set of tools. It is safe for concurrent use.
 type Registry struct {

@@ -158,13 +158,18 @@ type Handler func(ctx context.Context, c Call, input []byte) (Result, error)
 // runtime/gate calls Run.
 type Tool struct {
 	Spec
-	Input  []byte  // JSON Schema of the input: an object, draft-07 clean
-	Output []byte  // JSON Schema of Structured, or nil
-	Run    Handler // of New or NewOpen: RunChecked knows of no other
+	Run Handler // of New or NewOpen: RunChecked knows of no other
 
+	schemas func() schemas
 	check   func(input []byte) ([]byte, error)
 	checked Handler // Run without check; nil: Run does not check
 }
+
+// Input is the JSON Schema of the input: an object, draft-07 clean.
+func (t Tool) Input() []byte { return t.schemas().input }
+
+// Output is the JSON Schema of Structured, or nil.
+func (t Tool) Output() []byte { return t.schemas().output }
 
 // Name is the provider-safe name: studio_list for studio.list.
 func (t Tool) Name() string { return Fold(t.ID) }

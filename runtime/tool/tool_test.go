@@ -52,7 +52,7 @@ func paintTool(id string) tool.Tool {
 
 func TestSchemaIsPlain(t *testing.T) {
 	p := paintTool("studio.paint")
-	for name, schema := range map[string][]byte{"input": p.Input, "output": p.Output} {
+	for name, schema := range map[string][]byte{"input": p.Input(), "output": p.Output()} {
 		if bad := tool.Lint(schema); len(bad) > 0 {
 			t.Errorf("%s schema %s: %q", name, schema, bad)
 		}
@@ -65,8 +65,8 @@ func TestSchemaIsPlain(t *testing.T) {
 		`"raw":{"type":"object","description":"passed on as it is"},"size":{"type":"number","description":"in metres"},` +
 		`"inner":{"type":"object","properties":{"deep":{"type":"boolean","description":"whether it goes deep"}},` +
 		`"description":"more of it","additionalProperties":false}},"required":["piece"],"additionalProperties":false}`
-	if string(p.Input) != want {
-		t.Errorf("input schema\n got %s\nwant %s", p.Input, want)
+	if string(p.Input()) != want {
+		t.Errorf("input schema\n got %s\nwant %s", p.Input(), want)
 	}
 }
 
@@ -75,11 +75,11 @@ func TestSchemaOfNothing(t *testing.T) {
 	p := tool.New(s, func(context.Context, tool.Call, struct{}) (tool.Reply[struct{}], error) {
 		return tool.Reply[struct{}]{Text: "pong"}, nil
 	})
-	if want := `{"type":"object","properties":{},"additionalProperties":false}`; string(p.Input) != want {
-		t.Errorf("input schema = %s, want %s", p.Input, want)
+	if want := `{"type":"object","properties":{},"additionalProperties":false}`; string(p.Input()) != want {
+		t.Errorf("input schema = %s, want %s", p.Input(), want)
 	}
-	if p.Output != nil {
-		t.Errorf("output schema = %s, want none", p.Output)
+	if p.Output() != nil {
+		t.Errorf("output schema = %s, want none", p.Output())
 	}
 	res, err := p.Run(t.Context(), tool.Call{}, nil)
 	if err != nil || res.Text != "pong" || res.Structured != nil {
@@ -191,7 +191,7 @@ func fieldTool[In any](s tool.Spec) func() {
 	return func() {
 		tool.New(s, func(context.Context, tool.Call, In) (tool.Reply[struct{}], error) {
 			return tool.Reply[struct{}]{}, nil
-		})
+		}).Input()
 	}
 }
 

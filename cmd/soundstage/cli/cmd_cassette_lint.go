@@ -133,7 +133,7 @@ func (a *app) lintOptions(c *cobra.Command, f lintFlags) (lint.Options, error) {
 	defer h.close()
 	o := lint.Options{Redactor: r, Today: a.doors.Clock.Now(), MaxAge: age, MaxSize: f.maxSize, Retired: model.Retired, System: []string{studio.Instructions}}
 	for _, t := range h.registry.All() {
-		o.Tools = append(o.Tools, transcript.Tool{Name: t.Name(), Description: t.Description, Schema: string(t.Input)})
+		o.Tools = append(o.Tools, transcript.Tool{Name: t.Name(), Description: t.Description, Schema: string(t.Input())})
 	}
 	return o, nil
 }

@@ -414,7 +414,7 @@ func (a *app) testServer(ctx context.Context, name string) error {
 	}
 	out := serverTested{Name: name, Tools: []serverTool{}, Dropped: []string{}}
 	for _, t := range joined.Tools {
-		out.Tools = append(out.Tools, serverTool{t.ID, t.Name(), trust.Egress, string(t.Exposure), append([]string{}, tool.Lint(t.Input)...)})
+		out.Tools = append(out.Tools, serverTool{t.ID, t.Name(), trust.Egress, string(t.Exposure), append([]string{}, tool.Lint(t.Input())...)})
 	}
 	for _, d := range state.Dropped {
 		out.Dropped = append(out.Dropped, d.Tool+": "+d.Why)

@@ -104,13 +104,13 @@ func (a *app) cmdToolShow() *cobra.Command {
 			if !ok {
 				return fault.New(gate.CodeUnknownTool, "tool.show", "no tool %q", args[0]).WithHint("list tools: soundstage tool ls")
 			}
-			out := toolShow{toolRow: h.row(t), Description: t.Description, Aliases: append([]string{}, t.Aliases...), Input: t.Input, Output: t.Output}
+			out := toolShow{toolRow: h.row(t), Description: t.Description, Aliases: append([]string{}, t.Aliases...), Input: t.Input(), Output: t.Output()}
 			return a.print(out, func(w io.Writer) {
 				fmt.Fprintf(w, "%s (%s, %s, %s)\n%s\n", t.ID, out.Class, t.Effect, t.Exposure, t.Description)
 				if len(t.Aliases) > 0 {
 					fmt.Fprintf(w, "also: %s\n", strings.Join(t.Aliases, ", "))
 				}
-				fmt.Fprintf(w, "input %s\n", indent(t.Input))
+				fmt.Fprintf(w, "input %s\n", indent(t.Input()))
 			})
 		},
 	}

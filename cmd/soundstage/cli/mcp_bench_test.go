@@ -102,7 +102,7 @@ func bareTool(tb testing.TB, h *house) *sdk.Server {
 		tb.Fatal("there is no studio.read")
 	}
 	server := sdk.NewServer(&sdk.Implementation{Name: "bare", Version: "1"}, nil)
-	server.AddTool(&sdk.Tool{Name: t.ID, InputSchema: json.RawMessage(t.Input)}, func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+	server.AddTool(&sdk.Tool{Name: t.ID, InputSchema: json.RawMessage(t.Input())}, func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 		res, err := t.Run(ctx, tool.Call{ID: "c", Session: "s", Skin: tool.MCP}, req.Params.Arguments)
 		if err != nil {
 			return nil, err

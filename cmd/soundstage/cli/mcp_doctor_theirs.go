@@ -70,7 +70,7 @@ func theirsOf(s mcp.State, tools []tool.Tool) mcpTheirs {
 		if x.Area != s.Name {
 			continue
 		}
-		for _, f := range tool.Lint(x.Input) {
+		for _, f := range tool.Lint(x.Input()) {
 			t.Findings = append(t.Findings, mcpFinding{x.Name(), "input", f})
 		}
 	}

@@ -143,7 +143,7 @@ func writeTool(t *testing.T, b *strings.Builder, h *house, tl tool.Tool) {
 	for _, part := range []struct {
 		name string
 		raw  []byte
-	}{{"input", tl.Input}, {"result", tl.Output}} {
+	}{{"input", tl.Input()}, {"result", tl.Output()}} {
 		var s jsonschema.Schema
 		if part.raw == nil {
 			continue

@@ -85,7 +85,7 @@ func TestTwoProgramsShareTheLocks(t *testing.T) {
 func TestEverySchemaIsPlain(t *testing.T) {
 	_, all := registry(t)
 	for _, tl := range all {
-		for part, schema := range map[string][]byte{"input": tl.Input, "output": tl.Output} {
+		for part, schema := range map[string][]byte{"input": tl.Input(), "output": tl.Output()} {
 			if schema == nil {
 				continue
 			}
@@ -127,7 +127,7 @@ func TestWhatIsFoundFitsIntoOneAnswer(t *testing.T) {
 			continue
 		}
 		out := ask(tool.MCP, `{"id":"`+tl.ID+`"}`)
-		want, err := canon.JSON(tl.Input)
+		want, err := canon.JSON(tl.Input())
 		if err != nil || len(out.Tools) != 1 || !bytes.Equal(out.Tools[0].Input, want) {
 			t.Errorf("%s is described without its schema", tl.ID)
 		}
