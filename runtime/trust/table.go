@@ -100,6 +100,7 @@ var rows = []Row{
 	{ID: "story.search", Class: Read, ReadOnly: true},
 	{ID: "story.test", Class: Read, ReadOnly: true},
 	{ID: "story.turn", Class: Read, ReadOnly: true}, // what a story would call is listed
+	{ID: "story.turn.exec", Class: Exec, ReadOnly: false},
 	{ID: "story.validate", Class: Read, ReadOnly: true},
 	{ID: "story.write", Class: Write, ReadOnly: false, Bound: true},
 	{ID: "studio.art", Class: Read, ReadOnly: true},

@@ -65,7 +65,7 @@ func TestBuiltInRows(t *testing.T) {
 		"studio.transfer": {trust.Read, true}, "studio.export": {trust.Write, false}, "studio.lint": {trust.Read, true},
 		"studio.history": {trust.Read, true}, "studio.restore": {trust.Draft, false}, "studio.piece.fork": {trust.Draft, false}, "studio.piece.merge": {trust.Draft, false},
 		"story.graph": {trust.Read, true}, "story.list": {trust.Read, true}, "story.read": {trust.Read, true}, "story.search": {trust.Read, true}, "story.test": {trust.Read, true},
-		"story.turn": {trust.Read, true}, "story.validate": {trust.Read, true}, "story.write": {trust.Write, false},
+		"story.turn": {trust.Read, true}, "story.turn.exec": {trust.Exec, false}, "story.validate": {trust.Read, true}, "story.write": {trust.Write, false},
 		"studio.delete": {trust.Delete, false}, "studio.piece.duplicate": {trust.Draft, false}, "studio.character.create": {trust.Draft, false},
 		"character.identity.update": {trust.Draft, false}, "character.prompts.update": {trust.Draft, false}, "character.greetings.update": {trust.Draft, false},
 	}

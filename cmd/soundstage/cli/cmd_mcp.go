@@ -104,7 +104,7 @@ func (a *app) serve(ctx context.Context, f mcpFlags) error {
 		return err
 	}
 	if door != nil {
-		opened.Cassette = door.Name()
+		opened.Cassette, a.seam = door.Name(), door.Seam
 	}
 	if f.http.on {
 		err := a.serveHTTP(ctx, h, factory, opened, f)

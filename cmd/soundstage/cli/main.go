@@ -20,6 +20,7 @@ import (
 	"github.com/soundstage-dev/soundstage/adapters/model"
 	"github.com/soundstage-dev/soundstage/harness/fault"
 	"github.com/soundstage-dev/soundstage/harness/script"
+	"github.com/soundstage-dev/soundstage/harness/seam"
 	"github.com/soundstage-dev/soundstage/runtime/plain"
 )
 
@@ -74,8 +75,9 @@ type app struct {
 	studio string // --studio
 	told   bool   // a result is on standard output
 	models *model.Catalog
-	help   *witness // standard output as the command library gets it
-	places places   // of stories, as the command line names them
+	help   *witness   // standard output as the command library gets it
+	places places     // of stories, as the command line names them
+	seam   *seam.Seam // of the session that is served, where it is replayed or recorded
 }
 
 // root builds the command tree; each command is in its own file.

@@ -116,7 +116,7 @@ func TestPostures(t *testing.T) {
 		{name: "nothing left", p: posture{tools: []string{"studio.list", "!studio.*"}}, code: "no tool is left"},
 		{name: "a bad pattern", p: posture{tools: []string{"[a"}}, code: "no pattern"},
 		{name: "an unknown studio", p: posture{studios: []string{"lab"}}, code: "content, story"},
-		{name: "the story studio", p: posture{studios: []string{"story"}}, want: "capability.call capability.find result.query story.graph story.list story.read story.search story.test story.turn story.validate story.write"},
+		{name: "the story studio", p: posture{studios: []string{"story"}}, want: "capability.call capability.find result.query story.graph story.list story.read story.search story.test story.turn story.turn.exec story.validate story.write"},
 		{name: "the story studio, read", p: posture{readOnly: true, studios: []string{"story"}}, want: "+story.read +story.turn -story.write"},
 		{name: "an unknown belt", p: posture{belt: "half"}, code: "direct or full"},
 		{name: "an unknown gate", p: posture{gate: "open"}, code: "autopilot"},

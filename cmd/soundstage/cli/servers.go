@@ -136,13 +136,19 @@ var inherited = []string{
 }
 
 func (a *app) serverEnv(e server.Entry) map[string]string {
+	out := a.passedOn()
+	maps.Copy(out, e.Env)
+	return out
+}
+
+// passedOn are the variables of ours that a program of somebody else gets.
+func (a *app) passedOn() map[string]string {
 	out := map[string]string{}
 	for _, name := range inherited {
 		if v, ok := a.doors.Env[name]; ok {
 			out[name] = v
 		}
 	}
-	maps.Copy(out, e.Env)
 	return out
 }
 

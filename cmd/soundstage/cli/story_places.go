@@ -12,6 +12,7 @@ import (
 
 	"github.com/soundstage-dev/soundstage/adapters/storydir"
 	"github.com/soundstage-dev/soundstage/harness/fault"
+	"github.com/soundstage-dev/soundstage/harness/redact"
 	"github.com/soundstage-dev/soundstage/runtime/studio/story"
 )
 
@@ -35,9 +36,10 @@ func (p *places) register(set *pflag.FlagSet) {
 func (p places) none() bool { return p.Stories == "" && p.Workspace == "" && len(p.Grants) == 0 }
 
 // storyDeps are the doors of the story tools of a studio in dir.
-func (a *app) storyDeps(dir string) story.Deps {
+func (a *app) storyDeps(dir string, redactor func() *redact.Redactor) story.Deps {
 	return story.Deps{
-		Place: func(context.Context) (story.Place, error) { return a.storyPlace(dir) },
+		Commands: a.storyCommands(redactor),
+		Place:    func(context.Context) (story.Place, error) { return a.storyPlace(dir) },
 		Listed: func() bool {
 			p, err := a.bound(dir)
 			return a.places.asked || err != nil || !p.none()

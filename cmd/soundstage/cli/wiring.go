@@ -151,7 +151,7 @@ func (a *app) build(ctx context.Context, dir string, cfg config) (*house, error)
 		Converter: outgoer{h.formats}, Exports: export.New(export.Options{Studio: dir, Name: exportDir, Clock: h.clock}),
 		Linter: lint.New(),
 	}
-	tools := slices.Concat(studio.Tools(shared), content.Tools(content.Deps{Drafts: h.drafts, Formats: h.formats}), story.Tools(a.storyDeps(dir)))
+	tools := slices.Concat(studio.Tools(shared), content.Tools(content.Deps{Drafts: h.drafts, Formats: h.formats}), story.Tools(a.storyDeps(dir, h.redactor)))
 	h.tools, h.shared = tools, shared
 	h.registry = newRegistry(tools)
 	h.table = trust.NewTable(trust.Rows()...)

@@ -2,8 +2,8 @@
 // drawn, tested and tried, one turn at a time.
 //
 // It is the top of the story studio. It sees the disk through a port, asks for no
-// permission (runtime/gate did before a handler runs), calls no model and makes no call
-// that a story asks for: what nothing answers is listed.
+// permission (runtime/gate did before a handler runs) and calls no model. A call that a
+// story asks for is made by story.turn.exec alone: elsewhere what nothing answers is listed.
 package story
 
 import (
@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/soundstage-dev/soundstage/harness/fault"
+	"github.com/soundstage-dev/soundstage/runtime/studio/story/host"
 	"github.com/soundstage-dev/soundstage/runtime/studio/story/load"
 	"github.com/soundstage-dev/soundstage/runtime/tool"
 )
@@ -52,15 +53,18 @@ type Deps struct {
 	Place func(ctx context.Context) (Place, error)
 	// Listed says whether clients see the tools: where no story can be, they are only noise.
 	Listed func() bool
+	// Commands opens the door for the commands of a story that work in a folder, absolute
+	// and slashed. It is asked when a person allowed a call that may run some.
+	Commands func(ctx context.Context, work string) (host.Runner, error)
 }
 
 // Tools are the tools of the story studio.
 func Tools(d Deps) []tool.Tool {
-	if d.Place == nil || d.Listed == nil {
+	if d.Place == nil || d.Listed == nil || d.Commands == nil {
 		panic("story: a door is missing")
 	}
 	return []tool.Tool{
-		graphTool(d), listTool(d), readTool(d), searchTool(d), testTool(d), turnTool(d), validateTool(d), writeTool(d),
+		graphTool(d), listTool(d), readTool(d), searchTool(d), testTool(d), turnTool(d), execTool(d), validateTool(d), writeTool(d),
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/soundstage-dev/soundstage/harness/fault"
 	"github.com/soundstage-dev/soundstage/runtime/studio/story"
+	"github.com/soundstage-dev/soundstage/runtime/studio/story/host"
 	"github.com/soundstage-dev/soundstage/runtime/studio/story/load"
 	"github.com/soundstage-dev/soundstage/runtime/tool"
 )
@@ -19,6 +20,15 @@ import (
 type memory struct {
 	files map[string]string
 	write string
+	work  string // where commands last ran
+}
+
+// shouter says what it is asked to run.
+type shouter struct{}
+
+// Run implements host.Runner.
+func (shouter) Run(_ context.Context, c host.Command) (host.Outcome, error) {
+	return host.Outcome{Stdout: strings.ToUpper(strings.Join(c.Args, " "))}, nil
 }
 
 func (m *memory) Read(_ context.Context, name string) ([]byte, error) {
@@ -114,6 +124,10 @@ func tools(t *testing.T, bound bool) (func(id string, in any) (map[string]any, e
 	all := tool.NewRegistry(story.Tools(story.Deps{
 		Place:  func(context.Context) (story.Place, error) { return p, nil },
 		Listed: func() bool { return true },
+		Commands: func(_ context.Context, work string) (host.Runner, error) {
+			m.work = work
+			return shouter{}, nil
+		},
 	})...)
 	return func(id string, in any) (map[string]any, error) {
 		tl, ok := all.Get(id)
@@ -296,6 +310,35 @@ func TestTurn(t *testing.T) {
 	}
 }
 
+// Only story.turn.exec makes a call, and a stub still answers before it.
+func TestTurnExec(t *testing.T) {
+	for _, tt := range []struct{ tool, stubs, last, listed string }{
+		{"story.turn", `{}`, "", "would_call"},
+		{"story.turn.exec", `{}`, "BASH -C SELL PEAR", "host_calls"},
+		{"story.turn.exec", `{"host.run":{"data":{"stdout":"stub"}}}`, "stub", "host_calls"},
+	} {
+		call, m := tools(t, true)
+		out, err := call(tt.tool, map[string]any{"dir": "@/shop", "state": "counter", "intent": "buy", "slots": map[string]any{"what": "pear"}, "stubs": json.RawMessage(tt.stubs)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := out["world_after"].(map[string]any)["last"]; got != tt.last {
+			t.Errorf("%s with stubs %s: last is %q, want %q", tt.tool, tt.stubs, got, tt.last)
+		}
+		calls := out[tt.listed].([]any)
+		if len(calls) != 1 {
+			t.Fatalf("%s: %s is %v", tt.tool, tt.listed, calls)
+		}
+		ran := tt.last == "BASH -C SELL PEAR"
+		if got := calls[0].(map[string]any)["ran"] == true; got != ran {
+			t.Errorf("%s with stubs %s: ran is %v", tt.tool, tt.stubs, got)
+		}
+		if want := map[bool]string{true: "/w"}[tt.tool == "story.turn.exec"]; m.work != want {
+			t.Errorf("%s: commands run in %q, want %q", tt.tool, m.work, want)
+		}
+	}
+}
+
 func TestGraph(t *testing.T) {
 	call, _ := tools(t, true)
 	out, err := call("story.graph", in{"dir": "shop", "graph": true})
@@ -320,7 +363,7 @@ func TestGraph(t *testing.T) {
 func BenchmarkTurnTool(b *testing.B) {
 	m := &memory{files: map[string]string{"/s/shop/app.yaml": shop}}
 	for b.Loop() {
-		out, err := story.Take(b.Context(), m, "/s/shop", "", story.TurnIn{State: "counter", Intent: "buy", Slots: tool.Object(`{"what":"pear"}`)})
+		out, err := story.Take(b.Context(), m, "/s/shop", "", story.TurnIn{State: "counter", Intent: "buy", Slots: tool.Object(`{"what":"pear"}`)}, nil)
 		if err != nil || !out.OK {
 			b.Fatal(out, err)
 		}

@@ -39,7 +39,7 @@ type TurnOut struct {
 	Changed   tool.Object `json:"world_changed"` // keys of the world with their new values
 	World     tool.Object `json:"world_after"`
 	Effects   []Happened  `json:"effects_applied"`
-	Calls     []HostCall  `json:"host_calls"` // that a stub answered
+	Calls     []HostCall  `json:"host_calls"` // that a stub answered, or a handler that ran
 	WouldCall []HostCall  `json:"would_call"` // that nothing answered: none of them ran
 	Code      string      `json:"error_code,omitempty"`
 	Message   string      `json:"error_message,omitempty"`
@@ -61,6 +61,7 @@ type HostCall struct {
 	Args       tool.Object `json:"args"`
 	State      string      `json:"state"`
 	Background bool        `json:"background,omitempty"`
+	Ran        bool        `json:"ran,omitempty"` // for real: no stub answered it
 	Data       tool.Object `json:"data,omitempty"`
 	Error      string      `json:"error,omitempty"`
 }
@@ -69,11 +70,11 @@ func turnTool(d Deps) tool.Tool {
 	return tool.New(d.spec(tool.Spec{
 		ID: "story.turn", Title: "Try one turn of a story", Inline: result.MaxInlineRead,
 		Summary: "Try one transition of a story: from a state and a world, with an intent, to what comes of it.",
-		Description: "Nothing is kept and nothing runs: calls are answered by stubs, and those that no stub answers are listed in would_call and give nothing. " +
+		Description: "Nothing is kept and nothing runs: calls are answered by stubs, and those that no stub answers are listed in would_call and give nothing; story.turn.exec makes them. " +
 			"A rejected intent is an answer: error_code says why.",
 	}), func(ctx context.Context, _ tool.Call, in TurnIn) (rep tool.Reply[TurnOut], err error) {
 		err = d.in(ctx, "story.turn", in.Dir, func(p Place, dir string) error {
-			rep.Out, err = Take(ctx, p.Disk, dir, p.Stories, in)
+			rep.Out, err = Take(ctx, p.Disk, dir, p.Stories, in, nil)
 			return err
 		})
 		return rep, err
@@ -81,8 +82,8 @@ func turnTool(d Deps) tool.Tool {
 }
 
 // Take takes one turn of a story and keeps nothing of it. root is where libraries are
-// found.
-func Take(ctx context.Context, files load.Files, app, root string, in TurnIn) (TurnOut, error) {
+// found. real makes the calls that no stub answers; nil: they are listed.
+func Take(ctx context.Context, files load.Files, app, root string, in TurnIn, real engine.Handlers) (TurnOut, error) {
 	const op = "story.turn"
 	slots, world, stubs, err := in.parsed(op)
 	if err != nil {
@@ -105,8 +106,8 @@ func Take(ctx context.Context, files load.Files, app, root string, in TurnIn) (T
 			return TurnOut{}, err
 		}
 	}
-	asked := &recorder{}
-	asked.stubs = flow.NewHandlers(stubs, nobody{asked})
+	asked := &recorder{real: real}
+	asked.stubs = flow.NewHandlers(stubs, unstubbed{asked})
 	s := engine.New(engine.Options{Story: story, Machine: m, Handlers: asked, ID: "turn", Staged: in.Staged, Start: time.Unix(0, 0).UTC()})
 	s.Seed(in.State, world)
 	before := s.World()
@@ -179,15 +180,16 @@ func object(v value.Value) tool.Object {
 // A recorder notes every call of a turn, answered or not.
 type recorder struct {
 	stubs            engine.Handlers
+	real             engine.Handlers // nil: none
 	answered, missed []HostCall
-	nobody           bool
+	nobody, ran      bool // of the call that is made: nothing answered it, or no stub did
 }
 
 // Call implements engine.Handlers.
 func (r *recorder) Call(ctx context.Context, c engine.Request) (engine.Result, error) {
-	r.nobody = false
+	r.nobody, r.ran = false, false
 	res, err := r.stubs.Call(ctx, c)
-	call := HostCall{Handler: c.Handler, Args: object(c.Args), State: c.State, Background: c.Background}
+	call := HostCall{Handler: c.Handler, Args: object(c.Args), State: c.State, Background: c.Background, Ran: r.ran}
 	if r.nobody {
 		r.missed = append(r.missed, call)
 		return res, err
@@ -200,11 +202,18 @@ func (r *recorder) Call(ctx context.Context, c engine.Request) (engine.Result, e
 	return res, err
 }
 
-// nobody gives nothing, and says that it did.
-type nobody struct{ r *recorder }
+// unstubbed is who is asked behind the stubs.
+type unstubbed struct{ r *recorder }
 
-// Call implements engine.Handlers.
-func (n nobody) Call(context.Context, engine.Request) (engine.Result, error) {
-	n.r.nobody = true
+// Call implements engine.Handlers. Where there is no handler nothing is given.
+func (u unstubbed) Call(ctx context.Context, c engine.Request) (engine.Result, error) {
+	if u.r.real != nil {
+		res, err := u.r.real.Call(ctx, c)
+		if fault.CodeOf(err) != engine.CodeHandler {
+			u.r.ran = true
+			return res, err
+		}
+	}
+	u.r.nobody = true
 	return engine.Result{}, nil
 }

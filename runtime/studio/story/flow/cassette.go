@@ -9,6 +9,7 @@ import (
 
 	"github.com/soundstage-dev/soundstage/harness/fault"
 	"github.com/soundstage-dev/soundstage/runtime/studio/story/engine"
+	"github.com/soundstage-dev/soundstage/runtime/studio/story/host"
 	"github.com/soundstage-dev/soundstage/runtime/studio/story/load"
 	"github.com/soundstage-dev/soundstage/runtime/studio/story/source"
 	"github.com/soundstage-dev/soundstage/runtime/studio/story/value"
@@ -84,7 +85,7 @@ func (c *cassette) has(name string) (handler, op string) {
 	if knows(name) {
 		return name, ""
 	}
-	if whole, op := shorter(name); knows(whole) {
+	if whole, op := host.Whole(name); knows(whole) {
 		return whole, op
 	}
 	return "", ""

@@ -20,12 +20,14 @@ type folder struct {
 	size  int
 }
 
-func (f *folder) read(name string) (string, bool) {
+// Read implements host.Folder.
+func (f *folder) Read(name string) (string, bool) {
 	text, ok := f.files[path.Clean(name)]
 	return text, ok
 }
 
-func (f *folder) write(name, text string) error {
+// Write implements host.Folder.
+func (f *folder) Write(name, text string) error {
 	name = path.Clean(name)
 	size := f.size - len(f.files[name]) + len(text)
 	if size > MaxFolder {
@@ -38,8 +40,8 @@ func (f *folder) write(name, text string) error {
 	return nil
 }
 
-// below are the names of files in a folder, sorted.
-func (f *folder) below(dir string) []string {
+// Below implements host.Folder.
+func (f *folder) Below(dir string) []string {
 	var list []string
 	for _, name := range slices.Sorted(maps.Keys(f.files)) {
 		if path.Dir(name) == path.Clean(dir) {
@@ -56,9 +58,9 @@ func (f *folder) check(fixture string, want FileCheck, exists func(name string) 
 	if !path.IsAbs(name) {
 		name = path.Join(path.Dir(fixture), name)
 	}
-	text, ok := f.read(name)
+	text, ok := f.Read(name)
 	if !ok {
-		text, ok = f.read(want.Path)
+		text, ok = f.Read(want.Path)
 	}
 	if !ok && exists != nil {
 		text, ok = exists(name)

@@ -2,10 +2,12 @@ package flow
 
 import (
 	"context"
+	"path"
 	"time"
 
 	"github.com/soundstage-dev/soundstage/harness/fault"
 	"github.com/soundstage-dev/soundstage/runtime/studio/story/engine"
+	"github.com/soundstage-dev/soundstage/runtime/studio/story/host"
 	"github.com/soundstage-dev/soundstage/runtime/studio/story/load"
 	"github.com/soundstage-dev/soundstage/runtime/studio/story/machine"
 )
@@ -14,8 +16,7 @@ import (
 func (r *runner) engine(ctx context.Context) error {
 	stubs := &stubs{f: r.f, files: r.o.Files, others: r.o.Others, work: r.o.Work}
 	if len(r.f.Bindings) > 0 {
-		stubs.desk = &desk{work: r.o.Work}
-		r.desk = stubs.desk
+		stubs.desk = &host.Desk{Folder: r.left, Work: r.o.Work, Artifacts: path.Join(r.o.Work, ".artifacts")}
 	}
 	if err := stubs.open(ctx); err != nil {
 		return err

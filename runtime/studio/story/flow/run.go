@@ -94,7 +94,7 @@ func Run(ctx context.Context, o Options, f *Fixture) Result {
 			return res
 		}
 	}
-	r := &runner{o: o, f: f, res: &res, ctx: ctx}
+	r := &runner{o: o, f: f, res: &res, left: &folder{}, ctx: ctx}
 	if o.Machine == nil {
 		r.o.Machine = machine.New(o.Story)
 	}
@@ -132,8 +132,8 @@ type runner struct {
 	res    *Result
 	flow   []string // failures of the whole
 	all    []engine.Event
-	failed bool // a turn was rejected
-	desk   *desk
+	failed bool            // a turn was rejected
+	left   *folder         // what its handlers wrote
 	ctx    context.Context //nolint:containedctx // lives as long as Run
 }
 
@@ -229,12 +229,8 @@ func (r *runner) whole(state string, world value.Value) {
 		}
 	}
 	r.flow = append(r.flow, noCalls(r.all, r.f.NoCalls)...)
-	left := &folder{}
-	if r.desk != nil {
-		left = &r.desk.folder
-	}
 	for _, c := range r.f.Files {
-		if failure := left.check(r.f.File, c, r.onDisk); failure != "" {
+		if failure := r.left.check(r.f.File, c, r.onDisk); failure != "" {
 			r.flow = append(r.flow, failure)
 		}
 	}

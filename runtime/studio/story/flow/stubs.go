@@ -3,12 +3,11 @@ package flow
 import (
 	"context"
 	"path"
-	"strings"
 
 	"github.com/soundstage-dev/soundstage/harness/fault"
 	"github.com/soundstage-dev/soundstage/runtime/studio/story/engine"
+	"github.com/soundstage-dev/soundstage/runtime/studio/story/host"
 	"github.com/soundstage-dev/soundstage/runtime/studio/story/load"
-	"github.com/soundstage-dev/soundstage/runtime/studio/story/source"
 	"github.com/soundstage-dev/soundstage/runtime/studio/story/starlark"
 	"github.com/soundstage-dev/soundstage/runtime/studio/story/value"
 )
@@ -19,8 +18,8 @@ type stubs struct {
 	f        *Fixture
 	files    load.Files
 	others   engine.Handlers
-	desk     *desk  // of a flow with bindings
-	work     string // the folder of the run
+	desk     *host.Desk // of a flow with bindings
+	work     string     // the folder of the run
 	cassette *cassette
 	web      *web
 	inspect  *inspection
@@ -84,7 +83,7 @@ func (s *stubs) take() []string {
 func (s *stubs) Call(ctx context.Context, c engine.Request) (engine.Result, error) {
 	if s.cassette != nil {
 		if name, op := s.cassette.has(c.Handler); name != "" {
-			stub, err := s.cassette.call(name, withOp(c, op), s.state)
+			stub, err := s.cassette.call(name, host.WithOp(c, op), s.state)
 			if err != nil {
 				s.missed = append(s.missed, err.Error())
 				return engine.Result{}, err
@@ -96,7 +95,7 @@ func (s *stubs) Call(ctx context.Context, c engine.Request) (engine.Result, erro
 		return answer(stub, c, op)
 	}
 	if s.desk != nil {
-		if res, ok := s.desk.call(c); ok {
+		if res, ok := s.desk.Call(c); ok {
 			return res, nil
 		}
 	}
@@ -147,21 +146,6 @@ func answer(stub *Stub, c engine.Request, op string) (engine.Result, error) {
 
 // script runs a script of the story itself, over what the cassettes hold.
 func (s *stubs) script(ctx context.Context, c engine.Request) (engine.Result, error) {
-	name, _ := c.Args.Get("script")
-	raw, side, err := s.readScript(ctx, c.Dir, name.Text())
-	if err != nil {
-		return engine.Result{}, err
-	}
-	sc := starlark.Script{Name: name.Text(), Source: string(raw)}
-	var problems []source.Problem
-	if sc.Sidecar, problems = starlark.ParseSidecar(name.Text()+".yaml", side); len(problems) > 0 {
-		return engine.Result{Error: problems[0].Message}, nil
-	}
-	world := c.World
-	if over, ok := c.Args.Get("world"); ok {
-		world = world.Merge(over)
-	}
-	inputs, _ := c.Args.Get("inputs")
 	doors := starlark.Doors{}
 	if s.web != nil {
 		doors.HTTP = s.web
@@ -169,32 +153,11 @@ func (s *stubs) script(ctx context.Context, c engine.Request) (engine.Result, er
 	if s.inspect != nil {
 		doors.Inspect = s.inspect
 	}
-	out, err := starlark.Run(ctx, sc, inputs, world, doors)
-	if err != nil {
-		if fault.CodeOf(err) == CodeMiss {
-			s.missed = append(s.missed, err.Error())
-		}
-		return engine.Result{Error: err.Error()}, nil
+	res, failed, err := host.Script(ctx, s.files, c, s.work, doors)
+	if fault.CodeOf(failed) == CodeMiss {
+		s.missed = append(s.missed, failed.Error())
 	}
-	return engine.Result{Data: out}, nil
-}
-
-// readScript reads a script and its sidecar: seen from the folder of the file that names
-// it, or else from that of the run.
-func (s *stubs) readScript(ctx context.Context, dir, name string) (script, side []byte, err error) {
-	at := name
-	if !path.IsAbs(at) {
-		at = path.Join(dir, name)
-	}
-	script, err = s.files.Read(ctx, at)
-	if err != nil && at != name && s.work != "" {
-		at = path.Join(s.work, name)
-		script, err = s.files.Read(ctx, at)
-	}
-	if err == nil {
-		side, err = s.files.Read(ctx, at+".yaml")
-	}
-	return script, side, err
+	return res, err
 }
 
 // Do implements starlark.HTTP.
@@ -211,27 +174,10 @@ func (s *stubs) find(name string) (stub *Stub, op string) {
 	if st := s.f.Stubs[name]; st != nil {
 		return st, ""
 	}
-	if whole, op := shorter(name); whole != "" {
+	if whole, op := host.Whole(name); whole != "" {
 		if st := s.f.Stubs[whole]; st != nil {
 			return st, op
 		}
 	}
 	return nil, ""
-}
-
-// shorter is a handler's name without its last part, which is an operation of it.
-func shorter(name string) (handler, op string) {
-	i := strings.LastIndexByte(name, '.')
-	if i < 0 {
-		return "", ""
-	}
-	return name[:i], name[i+1:]
-}
-
-// withOp is a call of an operation of a handler, as that handler sees it.
-func withOp(c engine.Request, op string) engine.Request {
-	if had, _ := c.Args.Get("op"); op != "" && had.Text() == "" {
-		c.Args = c.Args.With("op", value.Of(op))
-	}
-	return c
 }

@@ -1,6 +1,7 @@
-package flow
+package host
 
 import (
+	"fmt"
 	"path"
 	"strings"
 
@@ -8,17 +9,25 @@ import (
 	"github.com/soundstage-dev/soundstage/runtime/studio/story/value"
 )
 
-// A desk is the handlers that a flow with bindings may leave to themselves: those that
-// only write files, here into the flow's own folder.
-type desk struct {
-	folder folder
-	work   string // the folder of the run, as the story sees it
+// A Folder is where the handlers of a Desk leave files.
+type Folder interface {
+	Read(name string) (text string, ok bool)
+	Write(name, text string) error
+	// Below are the names of the files in a folder, sorted.
+	Below(dir string) []string
+}
+
+// A Desk is the handlers that only read and write files.
+type Desk struct {
+	Folder    Folder
+	Work      string // the folder of the run, as the story sees it: where trackers lie
+	Artifacts string // the folder that artifacts go to, unless a call names one
 }
 
 type fields = map[string]value.Value
 
 func failed(format string, args ...any) engine.Result {
-	return engine.Result{Error: sprintf(format, args...)}
+	return engine.Result{Error: fmt.Sprintf(format, args...)}
 }
 
 func text(args value.Value, name string) string {
@@ -26,16 +35,16 @@ func text(args value.Value, name string) string {
 	return strings.TrimSpace(v.Text())
 }
 
-// call answers a call of one of these handlers; ok says that it is one.
-func (d *desk) call(c engine.Request) (engine.Result, bool) {
+// Call answers a call of one of these handlers; ok says that it is one.
+func (d *Desk) Call(c engine.Request) (engine.Result, bool) {
 	for name, answer := range map[string]func(value.Value) engine.Result{
 		"host.artifacts_dir": d.artifact, "host.append_to_file": d.add, "host.local_files.ticket": d.ticket,
 	} {
 		if c.Handler == name {
 			return answer(c.Args), true
 		}
-		if whole, op := shorter(c.Handler); whole == name {
-			return answer(withOp(c, op).Args), true
+		if whole, op := Whole(c.Handler); whole == name {
+			return answer(WithOp(c, op).Args), true
 		}
 	}
 	return engine.Result{}, false
@@ -43,7 +52,7 @@ func (d *desk) call(c engine.Request) (engine.Result, bool) {
 
 // artifact writes a text under a name, behind what is there or instead of it; or notes
 // that a file made elsewhere is one.
-func (d *desk) artifact(args value.Value) engine.Result {
+func (d *Desk) artifact(args value.Value) engine.Result {
 	const op = "host.artifacts_dir"
 	thread, body := text(args, "thread"), text(args, "body")
 	if thread == "" {
@@ -51,7 +60,7 @@ func (d *desk) artifact(args value.Value) engine.Result {
 	}
 	root := text(args, "artifacts_root")
 	if root == "" {
-		root = path.Join(d.work, ".artifacts")
+		root = d.Artifacts
 	}
 	if src := text(args, "src_path"); src != "" {
 		return d.media(args, path.Join(root, thread), src)
@@ -68,14 +77,14 @@ func (d *desk) artifact(args value.Value) engine.Result {
 	}
 	page := entry(text(args, "title"), body, text(args, "phase_id"))
 	number := 1
-	if was, _ := d.folder.read(name); was != "" && strings.ToLower(text(args, "mode")) != "replace" {
+	if was, _ := d.Folder.Read(name); was != "" && strings.ToLower(text(args, "mode")) != "replace" {
 		number = strings.Count(was, "\n---\n") + 2
 		page = was + "\n\n---\n\n" + page
 	}
-	if err := d.folder.write(name, page); err != nil {
+	if err := d.Folder.Write(name, page); err != nil {
 		return failed("%s: %s", op, err)
 	}
-	return engine.Result{Data: value.NewMap(fields{"ok": value.Of(true), "path": value.Of(name), "message_id": value.Of(sprintf("%s#%d", stem(name), number))})}
+	return engine.Result{Data: value.NewMap(fields{"ok": value.Of(true), "path": value.Of(name), "message_id": value.Of(fmt.Sprintf("%s#%d", stem(name), number))})}
 }
 
 func stem(name string) string { return strings.TrimSuffix(path.Base(name), path.Ext(name)) }
@@ -92,22 +101,22 @@ func entry(title, body, phase string) string {
 	return body
 }
 
-// media notes a file that something else made. It has to be one of the flow's own.
-func (d *desk) media(args value.Value, name, src string) engine.Result {
+// media notes a file that something else made. It has to be one of the folder's own.
+func (d *Desk) media(args value.Value, name, src string) engine.Result {
 	kind := strings.ToLower(text(args, "kind"))
 	switch kind {
 	case "video", "image", "pdf", "html", "slideshow":
 	default:
 		return failed("host.artifacts_dir: the kind is %q, and not video, image, pdf, html or slideshow", kind)
 	}
-	made, ok := d.folder.read(src)
+	made, ok := d.Folder.Read(src)
 	if !ok {
-		return failed("host.artifacts_dir: src_path %q: the flow has no such file", src)
+		return failed("host.artifacts_dir: src_path %q: there is no such file", src)
 	}
 	if path.Ext(name) != path.Ext(src) {
 		name += path.Ext(src)
 	}
-	if err := d.folder.write(name, made); err != nil {
+	if err := d.Folder.Write(name, made); err != nil {
 		return failed("host.artifacts_dir: %s", err)
 	}
 	handle := value.NewMap(fields{"id": value.Of(stem(name)), "kind": value.Of(kind), "mime": value.Of(text(args, "mime")), "label": value.Of(text(args, "label"))})
@@ -115,7 +124,7 @@ func (d *desk) media(args value.Value, name, src string) engine.Result {
 }
 
 // add adds a comment to a file, which it begins where there is none.
-func (d *desk) add(args value.Value) engine.Result {
+func (d *Desk) add(args value.Value) engine.Result {
 	const op = "host.append_to_file"
 	thread, body := text(args, "thread"), text(args, "body")
 	switch {
@@ -124,7 +133,7 @@ func (d *desk) add(args value.Value) engine.Result {
 	case body == "":
 		return failed("%s: body argument is required", op)
 	}
-	was, ok := d.folder.read(thread)
+	was, ok := d.Folder.Read(thread)
 	if !ok {
 		was = "---\ntitle: " + stem(thread) + "\nstatus: open\n---\n# " + stem(thread) + "\n"
 	}
@@ -133,15 +142,15 @@ func (d *desk) add(args value.Value) engine.Result {
 
 const commentMark = "\n## Comment by "
 
-func (d *desk) comment(op, name, was string, args value.Value, body string) engine.Result {
+func (d *Desk) comment(op, name, was string, args value.Value, body string) engine.Result {
 	author := text(args, "author")
 	if author == "" {
 		author = "story"
 	}
 	was += commentMark + author + "\n\n" + entry(text(args, "title"), body, text(args, "phase_id"))
-	if err := d.folder.write(name, was); err != nil {
+	if err := d.Folder.Write(name, was); err != nil {
 		return failed("%s: %s", op, err)
 	}
-	id := sprintf("%s#%d", strings.TrimSuffix(path.Base(name), ".md"), strings.Count(was, commentMark))
+	id := fmt.Sprintf("%s#%d", strings.TrimSuffix(path.Base(name), ".md"), strings.Count(was, commentMark))
 	return engine.Result{Data: value.NewMap(fields{"ok": value.Of(true), "message_id": value.Of(id)})}
 }

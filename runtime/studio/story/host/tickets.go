@@ -1,4 +1,4 @@
-package flow
+package host
 
 import (
 	"path"
@@ -12,10 +12,10 @@ import (
 var ticketKinds = []struct{ kind, dir string }{{"bug", "bugs"}, {"feature", "features"}, {"epic", "epics"}}
 
 // ticket answers for a tracker that is a folder of Markdown files.
-func (d *desk) ticket(args value.Value) engine.Result {
+func (d *Desk) ticket(args value.Value) engine.Result {
 	root := text(args, "root")
 	if root == "" {
-		root = d.work
+		root = d.Work
 	}
 	op, id := text(args, "op"), text(args, "id")
 	if op == "search" || op == "list_mine" {
@@ -28,7 +28,7 @@ func (d *desk) ticket(args value.Value) engine.Result {
 	if !found {
 		return failed("ticket.%s: %s not found", op, id)
 	}
-	was, _ := d.folder.read(name)
+	was, _ := d.Folder.Read(name)
 	switch op {
 	case "get":
 		return engine.Result{Data: ticketOf(name, kind, was).With("body", value.Of(was))}
@@ -48,28 +48,28 @@ func (d *desk) ticket(args value.Value) engine.Result {
 		}
 	}
 	now := "---\n" + strings.Join(append(kept, "status: "+to), "\n") + "\n---\n" + body
-	if err := d.folder.write(name, now); err != nil {
+	if err := d.Folder.Write(name, now); err != nil {
 		return failed("ticket.transition: %s", err)
 	}
 	return engine.Result{Data: value.NewMap(fields{"ok": value.Of(true), "id": value.Of(id), "status": value.Of(to)})}
 }
 
-func (d *desk) findTicket(root, id string) (name, kind string, ok bool) {
+func (d *Desk) findTicket(root, id string) (name, kind string, ok bool) {
 	for _, k := range ticketKinds {
 		name = path.Join(root, "issues", k.dir, id+".md")
-		if _, ok = d.folder.read(name); ok && id != "" {
+		if _, ok = d.Folder.Read(name); ok && id != "" {
 			return name, k.kind, true
 		}
 	}
 	return "", "", false
 }
 
-func (d *desk) tickets(root, op string, args value.Value) engine.Result {
+func (d *Desk) tickets(root, op string, args value.Value) engine.Result {
 	query, mine := strings.ToLower(text(args, "query")), text(args, "assignee")
 	var list []value.Value
 	for _, k := range ticketKinds {
-		for _, name := range d.folder.below(path.Join(root, "issues", k.dir)) {
-			raw, _ := d.folder.read(name)
+		for _, name := range d.Folder.Below(path.Join(root, "issues", k.dir)) {
+			raw, _ := d.Folder.Read(name)
 			t := ticketOf(name, k.kind, raw)
 			who, _ := t.Get("assignee")
 			if op == "search" && !strings.Contains(strings.ToLower(raw), query) || op == "list_mine" && mine != "" && who.Text() != mine {

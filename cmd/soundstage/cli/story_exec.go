@@ -1,0 +1,89 @@
+package cli
+
+import (
+	"context"
+	"path/filepath"
+
+	program "github.com/soundstage-dev/soundstage/adapters/process"
+	"github.com/soundstage-dev/soundstage/adapters/storydir"
+	"github.com/soundstage-dev/soundstage/harness/redact"
+	"github.com/soundstage-dev/soundstage/harness/seam"
+	"github.com/soundstage-dev/soundstage/runtime/studio/story/engine"
+	handlers "github.com/soundstage-dev/soundstage/runtime/studio/story/host"
+)
+
+// storyCommands opens the door for the commands of a story that work in a folder: the
+// session's own seam, so that they are recorded and replayed with the rest of it.
+func (a *app) storyCommands(redactor func() *redact.Redactor) func(context.Context, string) (handlers.Runner, error) {
+	return func(_ context.Context, work string) (handlers.Runner, error) {
+		s := a.doors.Seam
+		if s == nil {
+			s = a.seam
+		}
+		if s == nil {
+			env := a.doors.Env
+			var err error
+			s, err = seam.Open(seam.Options{
+				Mode: seam.Live, Clock: a.doors.Clock, Redactor: redactor(), Transport: network(env), CI: isSet(env[envCI]), AllowLive: env[envLive] == "1",
+			})
+			if err != nil {
+				return nil, err
+			}
+		}
+		door, err := s.Exec(seam.ExecOptions{Work: filepath.FromSlash(work), Runner: storyRunner{a}})
+		return storyDoor{door}, err
+	}
+}
+
+// A storyDoor is the seam's door, as handlers of stories see it.
+type storyDoor struct{ door *seam.ExecDoor }
+
+// Run implements handlers.Runner.
+func (d storyDoor) Run(ctx context.Context, c handlers.Command) (handlers.Outcome, error) {
+	out, err := d.door.Run(ctx, seam.Command{Args: c.Args, Dir: c.Dir})
+	return handlers.Outcome{Stdout: string(out.Stdout), Stderr: string(out.Stderr), Exit: out.Exit}, err
+}
+
+// A storyRunner starts a command with the variables that a program of somebody else gets
+// of ours: keys are none of them.
+type storyRunner struct{ a *app }
+
+// Run implements seam.Runner.
+func (r storyRunner) Run(ctx context.Context, dir string, c seam.Command) (seam.Outcome, error) {
+	c.Env = r.a.passedOn()
+	return program.Runner{}.Run(ctx, dir, c)
+}
+
+// storyHost are the handlers of story turn --exec: commands run in the folder that the
+// person is in, and files are written below it.
+func (a *app) storyHost(ctx context.Context, f mcpFlags) (h engine.Handlers, end func() error, err error) {
+	end = func() error { return nil }
+	if f.mode != "" || f.cassette != "" {
+		if err := f.settle(); err != nil {
+			return nil, end, err
+		}
+		house, err := a.bare(ctx)
+		if err != nil {
+			return nil, end, err
+		}
+		door, err := a.openSession(house, f, "")
+		if err != nil {
+			return nil, end, err
+		}
+		if door != nil {
+			a.seam, end = door.Seam, func() error { return door.close(a) }
+		}
+	}
+	work := filepath.ToSlash(a.path("."))
+	run, err := a.storyCommands(func() *redact.Redactor { return a.redactor(a.doors.Dir) })(ctx, work)
+	if err != nil {
+		return nil, end, err
+	}
+	disk, err := storydir.Open(storydir.Options{Write: a.path(".")})
+	if err != nil {
+		return nil, end, err
+	}
+	before := end
+	end = func() error { return firstOf(before(), disk.Close()) }
+	return handlers.New(handlers.Options{Files: storyFiles{}, Runner: run, Write: disk.Write, Work: work}), end, nil
+}
