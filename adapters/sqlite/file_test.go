@@ -3,6 +3,7 @@ package sqlite_test
 import (
 	"bytes"
 	"database/sql"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -122,7 +123,7 @@ func TestRefusesWhatIsNotItsOwn(t *testing.T) {
 			if err := st.Close(); err != nil {
 				t.Fatal(err)
 			}
-			raw(t, path, "PRAGMA user_version=5")
+			raw(t, path, "PRAGMA user_version=6")
 		}, store.CodeNewer},
 		{"another program's", func(t *testing.T, path string) { raw(t, path, "CREATE TABLE x (a)") }, store.CodeDamaged},
 		{"another program's, empty", func(t *testing.T, path string) { raw(t, path, "PRAGMA application_id=7") }, store.CodeDamaged},
@@ -268,5 +269,44 @@ func TestAnOlderStoreIsBroughtUp(t *testing.T) {
 	}
 	if list, err := st.ListDrafts(t.Context(), false); err != nil || len(list) != 1 || list[0].ID != "d-0001" {
 		t.Errorf("the drafts are %v, %v", list, err)
+	}
+}
+
+// The texts of version 4 that are in no block are looked for among the pieces since 5.
+func TestTheIndexOfVersion4IsBroughtUp(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "store.db")
+	var all strings.Builder
+	for _, name := range []string{"schema.sql", "schema_2.sql", "schema_3.sql", "schema_4.sql"} {
+		part, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all.Write(part)
+	}
+	for _, id := range []string{"ada", "bob", "eve"} {
+		fmt.Fprintf(&all, `INSERT INTO heads VALUES ('character', '%[1]s', 1, 0, 14, 1000000, '%[1]s');
+			INSERT INTO revisions VALUES ('character', '%[1]s', 1, 0, 14, 1000000, '', 0, 'import', '%[1]s', '[]', NULL, '{"name":"%[1]s"}');`, id)
+	}
+	// Three texts, of which the first is in a block that has no runs: a search finds it
+	// by nothing, but does not look for it elsewhere either.
+	raw(t, path, all.String()+`
+		INSERT INTO texts VALUES (1, 'character', 'ada', 'ada'), (2, 'character', 'bob', 'bob'), (3, 'character', 'eve', 'eve');
+		INSERT INTO blocks VALUES (1, x'01000000');
+		PRAGMA application_id=1399739252; PRAGMA user_version=4`)
+	st := open(t, path)
+	for text, want := range map[string]int{"bob": 1, "eve": 1, "ada": 0} {
+		if list, err := st.List(t.Context(), store.Query{Text: text}); err != nil || len(list) != want {
+			t.Errorf("a search for %q finds %d pieces, %v, want %d", text, len(list), err, want)
+		}
+	}
+	if n := count(t, path, "SELECT count(*) FROM texts"); n != 1 {
+		t.Errorf("%d texts are left, want that of the block", n)
+	}
+	bob := store.Piece{Ref: store.Ref{Kind: "character", ID: "bob"}, Revision: 1, Title: "Bob", Body: []byte(`{"name":"Robert"}`)}
+	if _, err := st.Update(t.Context(), bob, store.Stamp{}); err != nil {
+		t.Fatal(err)
+	}
+	if list, err := st.List(t.Context(), store.Query{Text: "robert"}); err != nil || len(list) != 1 {
+		t.Errorf("what was written since is found %d times, %v", len(list), err)
 	}
 }

@@ -2,119 +2,59 @@ package sqlite
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"database/sql"
 	"encoding/binary"
-	"slices"
 
 	"github.com/soundstage-dev/soundstage/runtime/store"
 )
 
-// The index makes a search read few texts. A text that is written is fresh, and fresh
-// texts are looked at one by one; when there are enough of them, they become a block,
-// with the runs of characters that are in each. A text that is written again has another
-// number, and so its place in a block means nothing any more; a block of which most
-// places mean nothing is dissolved, and its texts are fresh again.
+// The index makes a search read few texts. It follows the pieces: one that is written is
+// behind, and those that are behind are looked at one by one; when there are enough of
+// them, their texts become a block, with the runs of characters that are in each. A text
+// that is written again has another number, and so its place in a block means nothing any
+// more; a block of which most places mean nothing is dissolved, and its pieces are behind
+// again.
 const (
-	blockTexts = 128     // fresh texts that become a block
-	blockBytes = 2 << 20 // bytes of fresh texts that do, if they are fewer
+	blockTexts = 128     // pieces behind that become a block
+	blockBytes = 2 << 20 // bytes of their bodies that do, if they are fewer
 	placesMost = 256     // texts of a block at most: a place is a byte
+	behindMost = 512     // pieces behind at which a write waits until they are blocks
 )
 
-// putText keeps the text of a piece that is current from now on.
-func putText(ctx context.Context, tx txn, ref store.Ref, text string) error {
-	if err := dropText(ctx, tx, ref); err != nil {
-		return err
-	}
-	var n, last int64
-	if err := tx.QueryRowContext(ctx, "SELECT coalesce((SELECT max(n) FROM texts), 0), coalesce((SELECT max(last) FROM blocks), 0)").Scan(&n, &last); err != nil {
-		return err
-	}
-	n = 1 + max(n, last) // a number is never given twice once it is in a block
-	if _, err := tx.ExecContext(ctx, "INSERT INTO texts (n, kind, id, text) VALUES (?, ?, ?, ?)", n, ref.Kind, ref.ID, []byte(text)); err != nil {
-		return err
-	}
-	if n-last < blockTexts && len(text) < blockBytes/blockTexts {
-		return nil // not enough yet, whatever the others are
-	}
-	return seal(ctx, tx)
+// A backlog is what this process wrote since it last looked how many pieces are behind.
+// Others may have written too: it says when to look, and no more.
+type backlog struct {
+	looked       bool
+	pieces, size int
 }
 
-func dropText(ctx context.Context, tx txn, ref store.Ref) error {
-	_, err := tx.ExecContext(ctx, "DELETE FROM texts WHERE kind = ? AND id = ?", ref.Kind, ref.ID)
-	return err
+// due says that somebody should look.
+func (b *backlog) due() bool {
+	return b.pieces > 0 && !b.looked || b.pieces >= blockTexts || b.size >= blockBytes
 }
 
-// fresh is the condition of texts that are in no block.
-const fresh = "n > coalesce((SELECT max(last) FROM blocks), 0)"
-
-// seal makes blocks of the fresh texts, when there are enough.
-func seal(ctx context.Context, tx txn) error {
-	for {
-		var count, size int
-		// The length of a blob is known without reading it.
-		if err := tx.QueryRowContext(ctx, "SELECT count(*), coalesce(sum(size), 0) FROM (SELECT length(text) AS size FROM texts WHERE "+fresh+" LIMIT ?)",
-			blockTexts).Scan(&count, &size); err != nil {
-			return err
-		}
-		if count < blockTexts && size < blockBytes {
-			return nil
-		}
-		if err := makeBlock(ctx, tx); err != nil {
-			return err
-		}
-		if err := dissolve(ctx, tx); err != nil {
-			return err
-		}
-	}
-}
-
-// makeBlock makes a block of the first fresh texts.
-func makeBlock(ctx context.Context, tx txn) error {
-	rows, err := tx.QueryContext(ctx, "SELECT n, text FROM texts WHERE "+fresh+" ORDER BY n LIMIT ?", blockTexts)
-	if err != nil {
+// putBehind says that the index does not know the current revision of p.
+func putBehind(ctx context.Context, tx txn, p store.Piece) error {
+	if _, err := tx.ExecContext(ctx, `INSERT INTO behind (kind, id, revision, size) VALUES (?, ?, ?, ?)
+		ON CONFLICT (kind, id) DO UPDATE SET revision = excluded.revision, size = excluded.size`, p.Kind, p.ID, p.Revision, len(p.Body)); err != nil {
 		return err
 	}
-	defer rows.Close()
-	var docs []byte
-	var last int64
-	var list []run
-	var postings []posting
-	m := new(marker)
-	for size := 0; size < blockBytes && rows.Next(); {
-		var text sql.RawBytes
-		if err := rows.Scan(&last, &text); err != nil {
-			return err
-		}
-		place := posting(len(docs) / 4)
-		docs = binary.LittleEndian.AppendUint32(docs, uint32(last))
-		list = m.add(list[:0], text)
-		for _, r := range list {
-			postings = append(postings, posting(r)<<8|place)
-		}
-		size += len(text)
-	}
-	if err := cmp.Or(rows.Err(), rows.Close()); err != nil {
-		return err
-	}
-	if _, err := tx.ExecContext(ctx, "INSERT INTO blocks (last, docs) VALUES (?, ?)", last, docs); err != nil {
-		return err
-	}
-	put, err := tx.PrepareContext(ctx, "INSERT INTO runs (bucket, block, list) VALUES (?, ?, ?)")
-	if err != nil {
-		return err
-	}
-	defer put.Close()
-	for bucket, list := range pack(sorted(postings)) {
-		if len(list) == 0 {
-			continue
-		}
-		if _, err := put.ExecContext(ctx, bucket, last, list); err != nil {
-			return err
-		}
+	tx.behind.pieces++
+	tx.behind.size += len(p.Body)
+	if tx.behind.pieces >= behindMost {
+		return seal(ctx, tx)
 	}
 	return nil
+}
+
+// dropText forgets the text of a piece that is deleted.
+func dropText(ctx context.Context, tx txn, ref store.Ref) error {
+	if _, err := tx.ExecContext(ctx, "DELETE FROM behind WHERE kind = ? AND id = ?", ref.Kind, ref.ID); err != nil {
+		return err
+	}
+	_, err := tx.ExecContext(ctx, "DELETE FROM texts WHERE kind = ? AND id = ?", ref.Kind, ref.ID)
+	return err
 }
 
 // A block is its last number, and the numbers of its texts by their places.
@@ -144,66 +84,11 @@ func blocks(ctx context.Context, q querier) ([]block, error) {
 	return all, rows.Err()
 }
 
-// dissolve makes the texts of blocks fresh again of which less than half are left.
-func dissolve(ctx context.Context, tx txn) error {
-	all, err := blocks(ctx, tx)
-	if err != nil {
-		return err
-	}
-	rows, err := tx.QueryContext(ctx, "SELECT n FROM texts INDEXED BY texts_by_piece")
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	there := map[int64]bool{}
-	for rows.Next() {
-		var n int64
-		if err := rows.Scan(&n); err != nil {
-			return err
-		}
-		there[n] = true
-	}
-	if err := cmp.Or(rows.Err(), rows.Close()); err != nil {
-		return err
-	}
-	for i, b := range all {
-		left := slices.DeleteFunc(slices.Clone(b.docs), func(n int64) bool { return !there[n] })
-		if i == len(all)-1 || len(left)*2 > len(b.docs) { // the last one says which numbers are taken
-			continue
-		}
-		if err := dissolveBlock(ctx, tx, b.last, left); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func dissolveBlock(ctx context.Context, tx txn, last int64, left []int64) error {
-	for _, n := range left {
-		if _, err := tx.ExecContext(ctx, `UPDATE texts SET n =
-			1 + max((SELECT max(n) FROM texts), (SELECT max(last) FROM blocks)) WHERE n = ?`, n); err != nil {
-			return err
-		}
-	}
-	drop, err := tx.PrepareContext(ctx, "DELETE FROM runs WHERE bucket = ? AND block = ?")
-	if err != nil {
-		return err
-	}
-	defer drop.Close()
-	for bucket := range buckets {
-		if _, err := drop.ExecContext(ctx, bucket, last); err != nil {
-			return err
-		}
-	}
-	_, err = tx.ExecContext(ctx, "DELETE FROM blocks WHERE last = ?", last)
-	return err
-}
-
 // few is how many texts are rather read than looked for further.
 const few = 24
 
 // candidates are the numbers of the texts that may hold query, which is folded: all that
-// do, and some that do not.
+// do, and some that do not. Texts of pieces that are behind are among them.
 func candidates(ctx context.Context, q querier, query string) ([]int64, error) {
 	all, err := blocks(ctx, q)
 	if err != nil {
@@ -231,19 +116,7 @@ func candidates(ctx context.Context, q querier, query string) ([]int64, error) {
 			}
 		}
 	}
-	rows, err := q.QueryContext(ctx, "SELECT n FROM texts WHERE "+fresh)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var n int64
-		if err := rows.Scan(&n); err != nil {
-			return nil, err
-		}
-		list = append(list, n)
-	}
-	return list, rows.Err()
+	return list, nil
 }
 
 // spread gives neighbours last: what is in one run is mostly in the next one too.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
@@ -33,9 +34,14 @@ var schema3 string
 //go:embed schema_4.sql
 var schema4 string
 
+// schema5 makes version 5 of version 4.
+//
+//go:embed schema_5.sql
+var schema5 string
+
 const (
 	// schemaVersion is what this package writes, in PRAGMA user_version.
-	schemaVersion = 4
+	schemaVersion = 5
 	// applicationID marks a SQLite file as a studio of ours: "SnSt".
 	applicationID = 0x536e5374
 )
@@ -85,12 +91,12 @@ func (s *Store) create(ctx context.Context, db *sql.DB, tx *sql.Tx) error {
 	if err != nil {
 		return err
 	}
-	missing := strings.Join([]string{schema, schema2, schema3, schema4}[version:], "")
+	missing := strings.Join([]string{schema, schema2, schema3, schema4, schema5}[version:], "")
 	missing += fmt.Sprintf("PRAGMA application_id=%d; PRAGMA user_version=%d;", applicationID, schemaVersion)
 	if _, err = tx.ExecContext(ctx, missing); err != nil {
 		return err
 	}
-	return seal(ctx, txn{tx, db, &s.stmts}) // what older versions wrote
+	return seal(ctx, txn{tx, statements{db, new(sync.Map)}, new(backlog)}) // what older versions wrote
 }
 
 // ours says whether the file has all our tables; false is a file that is empty or of an

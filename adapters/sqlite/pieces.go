@@ -113,7 +113,7 @@ func (s *Store) List(ctx context.Context, q store.Query) ([]store.Summary, error
 		return nil, err
 	}
 	if q.Text != "" {
-		list, err := search(ctx, db, q)
+		list, err := search(ctx, db.db, q)
 		return list, s.broken(err, op)
 	}
 	query, args := listQuery(q)
@@ -136,7 +136,7 @@ func (s *Store) List(ctx context.Context, q store.Query) ([]store.Summary, error
 }
 
 func listQuery(q store.Query) (string, []any) {
-	where, args := within(q)
+	where, args := within(q, "")
 	return "SELECT kind, id, revision, title, size, updated FROM heads WHERE NOT deleted" + where + " ORDER BY kind, id LIMIT ?",
 		append(args, cmp.Or(q.Limit, store.MaxList))
 }
@@ -240,7 +240,7 @@ func put(ctx context.Context, tx txn, p store.Piece, stamp store.Stamp) error {
 		p.Kind, p.ID, p.Revision, len(p.Body), at, stamp.Session, stamp.Seq, stamp.Cause, p.Title, list, p.Profiles, p.Body); err != nil {
 		return err
 	}
-	if err := putText(ctx, tx, p.Ref, store.SearchText(p.Title, p.Body)); err != nil {
+	if err := putBehind(ctx, tx, p); err != nil {
 		return err
 	}
 	return putHead(ctx, tx, p, false)

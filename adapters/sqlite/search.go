@@ -7,6 +7,8 @@ import (
 	"database/sql"
 	"errors"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/soundstage-dev/soundstage/runtime/store"
@@ -15,9 +17,8 @@ import (
 // errIndex says that the index cannot be what makeBlock wrote.
 var errIndex = errors.New("the index of texts is damaged")
 
-// sparse is how many candidates are looked at before they are put in order. More are
-// walked in the order of the pieces, so that a search that fills its limit ends early.
-const sparse = 200
+// together is how many candidates are looked at with one statement.
+const together = 64
 
 // search lists the pieces that hold q.Text, in one state of the store.
 func search(ctx context.Context, db *sql.DB, q store.Query) ([]store.Summary, error) {
@@ -27,28 +28,71 @@ func search(ctx context.Context, db *sql.DB, q store.Query) ([]store.Summary, er
 	}
 	defer tx.Rollback() //nolint:errcheck // it only read
 	text := store.Fold(q.Text)
+	found, stale, err := searchBehind(ctx, tx, q, text)
+	if err != nil {
+		return nil, err
+	}
 	list, err := candidates(ctx, tx, text)
 	if err != nil {
 		return nil, err
 	}
+	// A list of numbers comes as JSON, and so one statement reads many rows: beginning a
+	// statement takes as long as reading a text.
 	look, err := tx.PrepareContext(ctx, `SELECT h.kind, h.id, h.revision, h.title, h.size, h.updated, t.text
-		FROM texts t JOIN heads h ON h.kind = t.kind AND h.id = t.id WHERE t.n = ?`)
+		FROM json_each(?) j CROSS JOIN texts t ON t.n = j.value CROSS JOIN heads h ON h.kind = t.kind AND h.id = t.id`)
 	if err != nil {
 		return nil, err
 	}
 	defer look.Close()
-	l := looker{ctx: ctx, look: look, text: []byte(text), q: q}
-	if len(list) > sparse {
-		return l.walk(tx, list)
-	}
-	var found []store.Summary
-	for _, n := range list {
-		if found, err = l.add(found, n); err != nil {
+	l := looker{ctx: ctx, look: look, text: []byte(text), q: q, stale: stale}
+	if len(list) > l.most() {
+		more, err := l.walk(tx, list)
+		if err != nil {
 			return nil, err
+		}
+		found = append(found, more...)
+	} else {
+		for some := range slices.Chunk(list, together) {
+			if found, err = l.add(found, some); err != nil {
+				return nil, err
+			}
 		}
 	}
 	slices.SortFunc(found, func(a, b store.Summary) int { return compare(a.Ref, b.Ref) })
 	return found[:min(len(found), l.most())], nil
+}
+
+// searchBehind looks at the pieces that the index does not know. stale are all that q
+// asks for among them.
+func searchBehind(ctx context.Context, q querier, query store.Query, text string) (found []store.Summary, stale map[store.Ref]bool, err error) {
+	where, args := within(query, "b.")
+	rows, err := q.QueryContext(ctx, `SELECT h.kind, h.id, h.revision, h.title, h.size, h.updated, r.body
+		FROM behind b JOIN heads h ON h.kind = b.kind AND h.id = b.id
+		JOIN revisions r ON r.kind = b.kind AND r.id = b.id AND r.revision = b.revision WHERE true`+where, args...)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer rows.Close()
+	stale = map[store.Ref]bool{}
+	for rows.Next() {
+		m, body, err := scan(rows)
+		if err != nil {
+			return nil, nil, err
+		}
+		stale[m.Ref] = true
+		if strings.Contains(store.SearchText(m.Title, body), text) {
+			found = append(found, m)
+		}
+	}
+	return found, stale, rows.Err()
+}
+
+// scan reads a head and the bytes beside it, which the next row overwrites.
+func scan(rows *sql.Rows) (m store.Summary, beside sql.RawBytes, err error) {
+	var at int64
+	err = rows.Scan(&m.Kind, &m.ID, &m.Revision, &m.Title, &m.Size, &at, &beside)
+	m.Updated = time.UnixMicro(at).UTC()
+	return m, beside, err
 }
 
 func compare(a, b store.Ref) int {
@@ -61,69 +105,83 @@ type looker struct {
 	look *sql.Stmt
 	text []byte
 	q    store.Query
+
+	stale map[store.Ref]bool // pieces whose texts are old
 }
 
 func (l looker) most() int { return cmp.Or(l.q.Limit, store.MaxList) }
 
-// add appends the piece of the text n, if it is wanted and holds what is looked for. One
-// that is not there any more is none.
-func (l looker) add(found []store.Summary, n int64) ([]store.Summary, error) {
-	rows, err := l.look.QueryContext(l.ctx, n)
+// add appends the pieces of the texts of these numbers that are wanted and hold what is
+// looked for, in their order. One that is not there any more is none.
+func (l looker) add(found []store.Summary, list []int64) ([]store.Summary, error) {
+	numbers := []byte{'['}
+	for i, n := range list {
+		if i > 0 {
+			numbers = append(numbers, ',')
+		}
+		numbers = strconv.AppendInt(numbers, n, 10)
+	}
+	rows, err := l.look.QueryContext(l.ctx, string(append(numbers, ']')))
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
 	for rows.Next() {
-		var m store.Summary
-		var at int64
-		var text sql.RawBytes
-		if err := rows.Scan(&m.Kind, &m.ID, &m.Revision, &m.Title, &m.Size, &at, &text); err != nil {
+		m, text, err := scan(rows)
+		if err != nil {
 			return nil, err
 		}
 		after := l.q.After == (store.Ref{}) || compare(m.Ref, l.q.After) > 0
-		if after && (l.q.Kind == "" || l.q.Kind == m.Kind) && bytes.Contains(text, l.text) {
-			m.Updated = time.UnixMicro(at).UTC()
+		if after && (l.q.Kind == "" || l.q.Kind == m.Kind) && !l.stale[m.Ref] && bytes.Contains(text, l.text) {
 			found = append(found, m)
 		}
 	}
 	return found, rows.Err()
 }
 
-// walk looks at candidates in the order of the pieces until the limit is reached.
+// walk looks at candidates in the order of the pieces until the limit is reached: they
+// are more than are wanted.
 func (l looker) walk(tx *sql.Tx, list []int64) ([]store.Summary, error) {
 	may := make(map[int64]bool, len(list))
 	for _, n := range list {
 		may[n] = true
 	}
-	where, args := within(l.q)
+	where, args := within(l.q, "")
 	rows, err := tx.QueryContext(l.ctx, "SELECT n FROM texts WHERE true"+where+" ORDER BY kind, id", args...)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
 	var found []store.Summary
-	for len(found) < l.most() && rows.Next() {
-		var n int64
-		if err := rows.Scan(&n); err != nil {
-			return nil, err
-		}
-		if may[n] {
-			if found, err = l.add(found, n); err != nil {
+	for {
+		var some []int64
+		for len(some) < min(together, l.most()-len(found)) && rows.Next() {
+			var n int64
+			if err := rows.Scan(&n); err != nil {
 				return nil, err
 			}
+			if may[n] {
+				some = append(some, n)
+			}
+		}
+		if len(some) == 0 {
+			return found, rows.Err()
+		}
+		if found, err = l.add(found, some); err != nil {
+			return nil, err
 		}
 	}
-	return found, rows.Err()
 }
 
-// within is the part of a condition that a query's kind and place make.
-func within(q store.Query) (where string, args []any) {
+// within is the part of a condition that a query's kind and place make, for columns of
+// the table that of names.
+func within(q store.Query, of string) (where string, args []any) {
 	if q.Kind != "" {
-		where += " AND kind = ?"
+		where += " AND " + of + "kind = ?"
 		args = append(args, q.Kind)
 	}
 	if q.After != (store.Ref{}) {
-		where += " AND (kind, id) > (?, ?)"
+		where += " AND (" + of + "kind, " + of + "id) > (?, ?)"
 		args = append(args, q.After.Kind, q.After.ID)
 	}
 	return where, args

@@ -40,10 +40,11 @@ type Store struct {
 	// writing orders this process's writers: SQLite would make them wait by
 	// sleeping, which is slower and not in turn.
 	writing sync.Mutex
-	stmts   sync.Map // of writes, see txn
+	behind  backlog // of the writer's
+	seals   sealer
 
 	mu     sync.Mutex
-	db     *sql.DB     // nil until first use
+	db     statements  // without a database until first use
 	file   os.FileInfo // what was opened
 	closed bool
 }
@@ -72,14 +73,15 @@ func (s *Store) Opens() int64 { return s.opens.Load() }
 
 // Close ends the store. What was written stays written, with or without it.
 func (s *Store) Close() error {
+	s.seals.end()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.closed = true
-	if s.db == nil {
+	if s.db.db == nil {
 		return nil
 	}
-	db := s.db
-	s.db = nil
+	db := s.db.db
+	s.db = statements{}
 	if err := db.Close(); err != nil {
 		return s.broken(err, "sqlite.close")
 	}
@@ -88,21 +90,21 @@ func (s *Store) Close() error {
 
 // use returns the database, opened and at our schema. A failed opening is tried
 // anew by the next call.
-func (s *Store) use(ctx context.Context, op string) (*sql.DB, error) {
+func (s *Store) use(ctx context.Context, op string) (statements, error) {
 	if err := ctx.Err(); err != nil {
-		return nil, cancelled(err, op)
+		return statements{}, cancelled(err, op)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
 	case s.closed:
-		return nil, fault.New(fault.Internal, op, "the store %q is closed", s.path)
-	case s.db != nil:
+		return statements{}, fault.New(fault.Internal, op, "the store %q is closed", s.path)
+	case s.db.db != nil:
 		return s.db, s.still(op)
 	}
 	db, err := sql.Open("sqlite", dsn(s.path))
 	if err != nil {
-		return nil, s.broken(err, op)
+		return statements{}, s.broken(err, op)
 	}
 	// More readers than processors only make SQLite's locks busier.
 	db.SetMaxOpenConns(8)
@@ -110,14 +112,14 @@ func (s *Store) use(ctx context.Context, op string) (*sql.DB, error) {
 	s.opens.Add(1)
 	if err := s.migrate(ctx, db); err != nil {
 		_ = db.Close() // the first error says more
-		return nil, err
+		return statements{}, err
 	}
 	if s.file, err = os.Stat(s.path); err != nil {
 		_ = db.Close() // the first error says more
-		return nil, fault.Wrap(err, store.CodeMissing, op, "the store %q is gone", s.path)
+		return statements{}, fault.Wrap(err, store.CodeMissing, op, "the store %q is gone", s.path)
 	}
-	s.db = db
-	return db, nil
+	s.db = statements{db, new(sync.Map)}
+	return s.db, nil
 }
 
 // still is an error where the file that is open is not the one of that name any more.
@@ -156,16 +158,19 @@ func (s *Store) write(ctx context.Context, op string, f func(tx txn) error) erro
 	}
 	s.writing.Lock()
 	defer s.writing.Unlock()
-	tx, err := db.BeginTx(ctx, nil)
+	tx, err := db.db.BeginTx(ctx, nil)
 	if err != nil {
 		return s.broken(err, op)
 	}
-	if err := f(txn{tx, db, &s.stmts}); err != nil {
+	if err := f(txn{tx, db, &s.behind}); err != nil {
 		_ = tx.Rollback() // the first error says more
 		return s.broken(err, op)
 	}
 	if err := tx.Commit(); err != nil {
 		return s.broken(err, op)
+	}
+	if s.behind.due() {
+		s.seals.start(func(stop func() bool) { s.seal(context.WithoutCancel(ctx), stop) })
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package draft
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -369,6 +370,9 @@ func equalContent(a, b store.Piece) (bool, error) {
 func equalJSON(a, b []byte) (bool, error) {
 	if len(a) == 0 || len(b) == 0 {
 		return len(a) == len(b), nil
+	}
+	if bytes.Equal(a, b) {
+		return true, nil
 	}
 	x, err := canon.JSON(a)
 	if err != nil {
