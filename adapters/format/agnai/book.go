@@ -34,7 +34,7 @@ func findBook(f content.File, r *content.Reading) {
 	r.Found[0].Links = []content.FoundLink{{Path: linkedBooks, List: true, To: 1}}
 	r.Found = append(r.Found, content.Found{
 		Kind: content.KindLorebook, Body: body, Notes: content.Notes{BookEntries: body.Field("entries").Len()},
-		Original: &store.Escrow{Format: nameMemory, Name: called + ".json", Raw: node.Bytes()},
+		Original: &store.Escrow{Format: nameMemory, Name: called + ".json", Raw: node.Bytes()}, Place: bookAt,
 	})
 }
 

@@ -153,11 +153,14 @@ func findBook(c card.Card) (content.Found, []string, bool) {
 	}
 	return content.Found{
 		Kind: content.KindLorebook, Body: body, Notes: content.Notes{BookEntries: body.Field("entries").Len()},
-		Original: &store.Escrow{Format: nameBook, Name: called + ".json", Raw: node.Bytes()},
+		Original: &store.Escrow{Format: nameBook, Name: called + ".json", Raw: node.Bytes()}, Place: bookAt,
 	}, problems, true
 }
 
-const linkedBooks = "/links/lorebooks"
+const (
+	linkedBooks = "/links/lorebooks"
+	bookAt      = "/data/character_book"
+)
 
 // embed puts the first linked lorebook into the card, over the one that is there. A
 // lorebook that is linked and is not at hand leaves the card's own as it is; where none
@@ -176,7 +179,7 @@ func (e *exporter) embed(doc *canon.Node, version card.Version, from *twin) {
 		}
 		return
 	}
-	const at = "/data/character_book"
+	const at = bookAt
 	if links.Len() == 0 {
 		if doc.At(at+"/entries").Len() > 0 {
 			drop(doc, at)

@@ -80,7 +80,7 @@ func findBook(c card.Card, r *content.Reading) {
 	r.Found[0].Links = []content.FoundLink{{Path: linkedBooks, List: true, To: 1}}
 	r.Found = append(r.Found, content.Found{
 		Kind: content.KindLorebook, Body: body, Notes: content.Notes{BookEntries: body.Field("entries").Len()},
-		Original: &store.Escrow{Format: nameBook, Name: called + ".json", Raw: node.Bytes()},
+		Original: &store.Escrow{Format: nameBook, Name: called + ".json", Raw: node.Bytes()}, Place: "/data" + bookAt,
 	})
 }
 

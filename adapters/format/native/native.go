@@ -9,6 +9,7 @@ package native
 import (
 	"bytes"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -18,6 +19,7 @@ import (
 	"github.com/soundstage-dev/soundstage/harness/fault"
 	"github.com/soundstage-dev/soundstage/runtime/store"
 	"github.com/soundstage-dev/soundstage/runtime/studio/content"
+	"github.com/soundstage-dev/soundstage/runtime/studio/content/twin"
 )
 
 // CodeNewer says that a file was written by a newer Soundstage.
@@ -83,7 +85,29 @@ func (piece) Write(w content.Writing) (content.Written, error) {
 			return content.Written{}, err
 		}
 	}
-	return content.Written{Data: append(doc.Bytes(), '\n')}, nil
+	return content.Written{Data: append(doc.Bytes(), '\n'), Losses: linkLosses(w)}, nil
+}
+
+// linkLosses are the pieces that go along by their ids alone. Of a file of our own that
+// is written again they are no news.
+func linkLosses(w content.Writing) (losses []content.Loss) {
+	if w.Twin != nil {
+		return nil
+	}
+	say := func(path, id string) {
+		losses = append(losses, content.Loss{
+			Path: path, Value: id, Verdict: twin.Approximated, Reason: "the id is in the file, and the piece is a file of its own: export it too",
+		})
+	}
+	for _, list := range []string{"/links/lorebooks", "/links/packs", "/links/regexes", "/regexes"} {
+		for i, id := range w.Body.At(list).Items() {
+			say(list+"/"+strconv.Itoa(i), id.Text())
+		}
+	}
+	if book := w.Body.Field("book"); book != nil {
+		say("/book", book.Text())
+	}
+	return losses
 }
 
 // A page is an HTML document as a file of its own.

@@ -36,7 +36,11 @@ func TestEveryKindIsWhole(t *testing.T) {
 		}
 		p := store.Piece{Ref: store.Ref{Kind: k.Name(), ID: "x"}, Title: title, Body: []byte(body)}
 		c, err := table.Convert(p, "soundstage", nil)
-		if err != nil || len(c.Losses) > 0 || c.Name != "x.soundstage.json" {
+		links := 0
+		if k.Name() == "character" {
+			links = 1 // by its id: the lorebook is a file of its own
+		}
+		if err != nil || len(c.Losses) != links || c.Name != "x.soundstage.json" {
 			t.Fatalf("%s: %s, %v, %v", k.Name(), c.Name, c.Losses, err)
 		}
 		im, err := table.Import(c.Name, c.Data)
@@ -44,7 +48,7 @@ func TestEveryKindIsWhole(t *testing.T) {
 			t.Fatalf("%s: %s, %v", k.Name(), im.Format, err)
 		}
 		again, err := table.Convert(im.Pieces[0], "soundstage", nil)
-		if err != nil || string(again.Data) != string(c.Data) {
+		if err != nil || string(again.Data) != string(c.Data) || len(again.Losses) > 0 {
 			t.Errorf("%s: unedited\n%s\nwant\n%s, %v", k.Name(), again.Data, c.Data, err)
 		}
 	}

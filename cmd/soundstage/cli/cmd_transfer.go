@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/soundstage-dev/soundstage/harness/fault"
+	"github.com/soundstage-dev/soundstage/runtime/plain"
 	"github.com/soundstage-dev/soundstage/runtime/store"
 	"github.com/soundstage-dev/soundstage/runtime/studio"
 	"github.com/soundstage-dev/soundstage/runtime/studio/content"
@@ -172,7 +173,11 @@ func transferred(x studio.Crossing) transferResult {
 // writeCost lists what a crossing costs.
 func writeCost(w io.Writer, x studio.Crossing) {
 	for _, l := range x.File.Losses {
-		fmt.Fprintf(w, "  %s %s: %s\n", l.Verdict, l.Path, l.Reason)
+		value := ""
+		if strings.HasPrefix(l.Path, content.InOriginal) { // the piece does not show it
+			value = fmt.Sprintf(" (%s)", plain.Clip(l.Value, 60))
+		}
+		fmt.Fprintf(w, "  %s %s%s: %s\n", l.Verdict, l.Path, value, l.Reason)
 	}
 	for _, ptr := range x.File.Stripped {
 		fmt.Fprintf(w, "  left out %s: a credential\n", ptr)

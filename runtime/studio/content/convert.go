@@ -70,7 +70,7 @@ func (t *Formats) Convert(p store.Piece, format string, linked []store.Piece) (C
 	for i := range out.Losses {
 		out.Losses[i].Target = format
 	}
-	c.Data, c.Losses = out.Data, out.Losses
+	c.Data, c.Losses = out.Data, append(out.Losses, t.leftBehind(w, format, out.Data, out.Losses)...)
 	c.Stripped = slices.Clone(out.Stripped)
 	for _, ptr := range stripped {
 		if !slices.Contains(c.Stripped, ptr) {

@@ -67,6 +67,7 @@ type Found struct {
 	Kind     string
 	Body     *canon.Node   // canonical; a missing name is filled from the file's
 	Original *store.Escrow // the part of the file that is this piece's; nil is the whole file
+	Place    string        // where in the document that part stands, as a pointer
 	Links    []FoundLink   // to other pieces of the same file
 	Notes    Notes
 }

@@ -29,7 +29,7 @@ func ReadScripts(f content.File, r *content.Reading) {
 	twin.Set(body, "/name", canon.NewText(name))
 	r.Found = append(r.Found, content.Found{
 		Kind: content.KindRegex, Body: body,
-		Original: &store.Escrow{Format: ScriptsFormat, Name: name + ".json", Raw: carrier.WriteJSON(nil, scripts.Bytes())},
+		Original: &store.Escrow{Format: ScriptsFormat, Name: name + ".json", Raw: carrier.WriteJSON(nil, scripts.Bytes())}, Place: ScriptsAt,
 	})
 	r.Found[0].Links = append(r.Found[0].Links, content.FoundLink{Path: "/regexes", List: true, To: len(r.Found) - 1})
 }
