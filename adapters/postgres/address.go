@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/soundstage-dev/soundstage/harness/fault"
 )
@@ -111,7 +112,7 @@ func keys(q url.Values) func(yield func(string) bool) {
 var modes = []string{"disable", "prefer", "require", "verify-ca", "verify-full"}
 
 // schemaName is what names a schema without quotes, which is also safe in SQL.
-var schemaName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,62}$`)
+var schemaName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z][a-z0-9_]{0,62}$`) })
 
 // check fills what was left out and refuses what cannot be.
 func (a *Address) check() error {
@@ -129,7 +130,7 @@ func (a *Address) check() error {
 		return bad("the address of the store names no user")
 	case a.Database == "" || strings.Contains(a.Database, "/"):
 		return bad("the address of the store names no database, or more than one")
-	case !schemaName.MatchString(a.Schema) || strings.HasPrefix(a.Schema, "pg_"):
+	case !schemaName().MatchString(a.Schema) || strings.HasPrefix(a.Schema, "pg_"):
 		return bad("the schema %q is not a name of lower case letters, digits and _", a.Schema)
 	case !slices.Contains(modes, a.SSLMode):
 		return bad("sslmode is %q, which is none of %s", a.SSLMode, strings.Join(modes, ", "))
