@@ -91,7 +91,7 @@ func (f format) Read(file content.File) (content.Reading, error) {
 		r.Warnings = append(r.Warnings, moduleUnread)
 	}
 	if file.Carrier.Kind == carrier.PNG {
-		if err := c.Body.Set("/media/portrait", canon.NewText(originalPrefix+f.name)); err != nil {
+		if err := c.Body.Set("/media/portrait", canon.NewText(content.OriginalPrefix+f.name)); err != nil {
 			return content.Reading{}, err
 		}
 	}
@@ -104,9 +104,6 @@ func (f format) Read(file content.File) (content.Reading, error) {
 	}
 	return r, nil
 }
-
-// originalPrefix begins a portrait that is the picture of an imported file.
-const originalPrefix = "original:"
 
 // pick reads every card in the file and takes the newest kind.
 func pick(file content.File) (best card.Card, warnings []string, err error) {

@@ -39,7 +39,7 @@ func (e *exporter) charx() ([]byte, error) {
 // losePortrait names a picture that does not go along. That of the imported file is
 // where it was.
 func (e *exporter) losePortrait(why string) {
-	if at := e.body.At("/media/portrait"); at != nil && !strings.HasPrefix(at.Text(), originalPrefix) {
+	if at := e.body.At("/media/portrait"); at != nil && !strings.HasPrefix(at.Text(), content.OriginalPrefix) {
 		e.lose("/media/portrait", at.Text(), why)
 	}
 }

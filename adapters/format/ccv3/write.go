@@ -1,7 +1,6 @@
 package ccv3
 
 import (
-	"encoding/base64"
 	"strconv"
 	"strings"
 
@@ -148,16 +147,13 @@ func (e *exporter) png() ([]byte, error) {
 
 // picture is the portrait as PNG bytes.
 func (e *exporter) picture() ([]byte, error) {
-	const inline = "data:image/png;base64,"
 	portrait := e.body.At("/media/portrait").Text()
-	if data, ok := strings.CutPrefix(portrait, inline); ok {
-		if raw, err := base64.StdEncoding.DecodeString(data); err == nil && carrier.Sniff(raw) == carrier.PNG {
-			return raw, nil
-		}
+	if raw := content.InlinePNG(portrait); raw != nil {
+		return raw, nil
 	}
 	for _, esc := range e.piece.Escrow {
 		if carrier.Sniff(esc.Raw) == carrier.PNG {
-			if portrait != "" && !strings.HasPrefix(portrait, "original:") {
+			if portrait != "" && !strings.HasPrefix(portrait, content.OriginalPrefix) {
 				e.lose("/media/portrait", portrait, "only a PNG as a data: URI can be the picture of a card; that of the imported file is used")
 			}
 			return esc.Raw, nil

@@ -113,7 +113,7 @@ func writeCharacter(w content.Writing) (content.Written, error) {
 	}
 	if rest.Len() > 0 && (base == nil || !canon.Equal(rest, base.Body.At("/presentation/palette"))) {
 		losses = append(losses, content.Loss{
-			Path: "/presentation/palette", Value: twin.Clip(palette), Verdict: twin.Approximated,
+			Path: "/presentation/palette", Value: twin.Clip(palette), Verdict: twin.Embedded,
 			Reason: "Marinara has three colours: name, dialogue and box; others are kept under extensions.soundstage, which it ignores",
 		})
 	}

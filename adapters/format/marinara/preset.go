@@ -59,7 +59,7 @@ var effort = twin.Over{
 			return nil
 		}
 		return []twin.Loss{{
-			Value: twin.Clip(val), Verdict: twin.Approximated,
+			Value: twin.Clip(val), Verdict: twin.Embedded,
 			Reason: "Marinara's words are low, medium, high and maximum; this one is written as it is, and it may turn reasoning off",
 		}}
 	},
@@ -163,19 +163,23 @@ func writeMarker(doc, val *canon.Node) []twin.Loss {
 		config = canon.NewObject()
 	}
 	var losses []twin.Loss
-	lose := func(why string) { losses = []twin.Loss{{Value: val.Text(), Verdict: twin.Approximated, Reason: why}} }
+	lose := func(verdict twin.Verdict, why string) {
+		losses = []twin.Loss{{Value: val.Text(), Verdict: verdict, Reason: why}}
+	}
 	twin.Drop(config, "/characterFields")
 	kind := val.Text()
 	k := slices.IndexFunc(markerTypes, func(m [2]string) bool { return m[1] == kind })
 	switch {
 	case slices.Contains(characterParts, kind):
 		twin.Set(config, "/characterFields", canon.NewArray(canon.NewText(kind)))
-		lose("Marinara has one marker for a character; it is limited to this part")
+		lose(twin.Renamed, "Marinara has one marker for a character; it is limited to this part")
 		kind = "character"
 	case k >= 0:
 		kind = markerTypes[k][0]
+	case kind == "other":
+		lose(twin.Embedded, "Marinara has no such marker; it is kept, and stands for nothing there")
 	default:
-		lose("Marinara has no such marker")
+		lose(twin.Approximated, "Marinara has no such marker")
 	}
 	twin.Set(config, "/type", canon.NewText(kind))
 	twin.Set(doc, "/markerConfig", config)

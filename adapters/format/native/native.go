@@ -2,8 +2,8 @@
 // HTML document as the page that it is.
 //
 // It is an adapter of the content studio behind content.Format. What it writes loses
-// nothing but the originals of other formats, which stay in the studio. It knows no other
-// platform.
+// nothing but the originals of other formats, which stay in the studio; the picture of a
+// card goes along in the body. It knows no other platform.
 package native
 
 import (
@@ -19,6 +19,7 @@ import (
 	"github.com/soundstage-dev/soundstage/harness/fault"
 	"github.com/soundstage-dev/soundstage/runtime/store"
 	"github.com/soundstage-dev/soundstage/runtime/studio/content"
+	"github.com/soundstage-dev/soundstage/runtime/studio/content/carrier"
 	"github.com/soundstage-dev/soundstage/runtime/studio/content/twin"
 )
 
@@ -68,6 +69,7 @@ func (piece) Read(f content.File) (content.Reading, error) {
 // Write implements content.Format. Links are ids of this studio, and mean nothing
 // elsewhere: they are written, and said.
 func (piece) Write(w content.Writing) (content.Written, error) {
+	body, losses := portable(w)
 	doc := canon.NewObject()
 	if w.Twin != nil {
 		if old, err := canon.ParseTree(bytes.TrimPrefix(w.Twin.Raw, []byte("\ufeff"))); err == nil && old.Kind() == canon.Object {
@@ -77,7 +79,7 @@ func (piece) Write(w content.Writing) (content.Written, error) {
 	for _, m := range []struct {
 		name string
 		val  *canon.Node
-	}{{"soundstage", canon.NewInt(1)}, {"kind", canon.NewText(w.Piece.Kind)}, {"id", canon.NewText(w.Piece.ID)}, {"body", w.Body}} {
+	}{{"soundstage", canon.NewInt(1)}, {"kind", canon.NewText(w.Piece.Kind)}, {"id", canon.NewText(w.Piece.ID)}, {"body", body}} {
 		if old := doc.Field(m.name); old != nil && (canon.Equal(old, m.val) || m.name == "id") {
 			continue // as it was spelled
 		}
@@ -85,7 +87,7 @@ func (piece) Write(w content.Writing) (content.Written, error) {
 			return content.Written{}, err
 		}
 	}
-	return content.Written{Data: append(doc.Bytes(), '\n'), Losses: linkLosses(w)}, nil
+	return content.Written{Data: append(doc.Bytes(), '\n'), Losses: append(losses, linkLosses(w)...)}, nil
 }
 
 // linkLosses are the pieces that go along by their ids alone. Of a file of our own that
@@ -108,6 +110,54 @@ func linkLosses(w content.Writing) (losses []content.Loss) {
 		say("/book", book.Text())
 	}
 	return losses
+}
+
+// portraits are where bodies have a picture, and files where they have lists of files.
+var (
+	portraits = []string{"/media/portrait", "/portrait"}
+	files     = map[string]string{"/media/assets": "uri", "/items": "ref"}
+	kept      = []string{"__asset:", "embeded://", "embedded://", "asset:", "archive:", content.OriginalPrefix}
+)
+
+// portable is the body with the picture of the imported file in it, as far as a body can
+// hold it. Of other files it has the names, and their bytes stay with the original.
+func portable(w content.Writing) (body *canon.Node, losses []content.Loss) {
+	const why = "its bytes are in the file that it came from, and stay in the studio"
+	body = w.Body
+	if !slices.ContainsFunc(w.Others, func(e store.Escrow) bool { return carrier.Sniff(e.Raw) != carrier.JSON }) {
+		return body, nil // there were no files beside it
+	}
+	for _, at := range portraits {
+		was := body.At(at)
+		now := content.Inlined(was.Text(), w.Others)
+		if now == was.Text() {
+			continue
+		}
+		body = body.Clone()
+		if now != "" && len(now)+len(w.Piece.Body) < store.MaxBody {
+			must(body.Set(at, canon.NewText(now)))
+			continue
+		}
+		_, err := body.Delete(at)
+		must(err)
+		losses = append(losses, content.Loss{Path: at, Value: was.Text(), Verdict: twin.Dropped, Reason: why})
+	}
+	for list, field := range files {
+		for i, it := range body.At(list).Items() {
+			ref := it.Field(field)
+			if slices.ContainsFunc(kept, func(p string) bool { return strings.HasPrefix(ref.Text(), p) }) {
+				losses = append(losses, content.Loss{Path: list + "/" + strconv.Itoa(i), Value: twin.Clip(ref), Verdict: twin.Approximated, Reason: why})
+			}
+		}
+	}
+	return body, losses
+}
+
+// must is for pointers of our own into objects.
+func must(err error) {
+	if err != nil {
+		panic(err)
+	}
 }
 
 // A page is an HTML document as a file of its own.

@@ -11,6 +11,7 @@ import (
 	"github.com/soundstage-dev/soundstage/harness/fault"
 	"github.com/soundstage-dev/soundstage/runtime/store"
 	"github.com/soundstage-dev/soundstage/runtime/studio/content"
+	"github.com/soundstage-dev/soundstage/runtime/studio/content/carrier"
 )
 
 var table = content.NewFormats(native.Formats()...)
@@ -53,6 +54,36 @@ func TestEveryKindIsWhole(t *testing.T) {
 		}
 	}
 }
+
+// The picture of a card goes along, without the card; of other files only the names do.
+func TestPictureGoesAlong(t *testing.T) {
+	bare, err := carrier.Bare(content.InlinePNG(pixel))
+	if err != nil {
+		t.Fatal(err)
+	}
+	card, err := carrier.WritePNG(bare, []byte(`{"name":"Ada"}`), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := store.Piece{
+		Ref: store.Ref{Kind: "character", ID: "ada"}, Title: "Ada", Escrow: []store.Escrow{{Format: "png-v1", Name: "ada.png", Raw: card}},
+		Body: []byte(`{"identity":{"name":"Ada"},"media":{"assets":[{"uri":"__asset:0"},{"uri":"https://x.test/a.png"}],"portrait":"original:png-v1"}}`),
+	}
+	c, err := table.Convert(p, "soundstage", nil)
+	if err != nil || len(c.Losses) != 1 || c.Losses[0].Path != "/media/assets/0" {
+		t.Fatalf("%+v, %v", c.Losses, err)
+	}
+	im, err := table.Import("ada.soundstage.json", c.Data)
+	if err != nil || !strings.Contains(string(im.Pieces[0].Body), `"portrait":"`+pixel+`"`) {
+		t.Errorf("%s, %v", im.Pieces[0].Body, err)
+	}
+	p.Escrow[0].Format = "png-v2" // another picture than the body names
+	if c, err = table.Convert(p, "soundstage", nil); err != nil || len(c.Losses) != 2 || c.Losses[0].Path != "/media/portrait" || strings.Contains(string(c.Data), "portrait") {
+		t.Errorf("%+v, %v\n%s", c.Losses, err, c.Data)
+	}
+}
+
+const pixel = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNgAAAAAgABc3UBGAAAAABJRU5ErkJggg=="
 
 func TestPages(t *testing.T) {
 	const doc = "<!-- by hand -->\n<!DOCTYPE html><html><head><title>A  rail\n map &amp; more</title></head><body onload=x()>é</body></html>\r\n"

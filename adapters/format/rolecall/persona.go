@@ -1,6 +1,7 @@
 package rolecall
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 
@@ -145,7 +146,7 @@ func readPersonaPNG(f content.File) (content.Reading, error) {
 		return content.Reading{}, fault.New(content.CodeUnread, "rolecall.persona", "%q carries no persona of RoleCall", f.Name)
 	}
 	body, problems := twin.Read(doc, fieldsOf(doc))
-	twin.Set(body, "/portrait", canon.NewText("original:"+namePersonaPNG))
+	twin.Set(body, "/portrait", canon.NewText(content.OriginalPrefix+namePersonaPNG))
 	return content.Reading{Warnings: append(slices.Clone(f.Carrier.Warnings), problems...), Found: []content.Found{{Kind: content.KindPersona, Body: body}}}, nil
 }
 
@@ -169,10 +170,18 @@ func writePersonaPNG(w content.Writing) (content.Written, error) {
 	if w.Twin != nil && doc.At("/data/name").Text() == "" && body.Field("name").Text() == content.NameFromFile(w.Twin.Name, 0) {
 		twin.Drop(body, "/name")
 	}
+	portrait := body.At("/portrait")
 	twin.Drop(body, "/portrait") // it is the picture
 	before := doc.Bytes()
 	losses := twin.Lay(doc, append(fieldsOf(doc), twin.Rest(noSuchPersona)), body)
-	if w.Twin != nil && string(before) == string(doc.Bytes()) {
+	if inline := content.InlinePNG(portrait.Text()); inline != nil {
+		picture = inline
+	} else if portrait != nil && !strings.HasPrefix(portrait.Text(), content.OriginalPrefix) {
+		losses = append(losses, content.Loss{
+			Path: "/portrait", Value: twin.Clip(portrait), Verdict: twin.Dropped, Reason: "only a PNG as a data: URI can be the picture of a persona; that of the imported file is used",
+		})
+	}
+	if w.Twin != nil && bytes.Equal(picture, w.Twin.Raw) && string(before) == string(doc.Bytes()) {
 		return content.Written{Data: slices.Clone(picture), Losses: losses}, nil
 	}
 	out, err := carrier.WriteTexts(picture, carrier.Payload{Keyword: key, Text: doc.Bytes()})
@@ -190,6 +199,9 @@ func carried(w content.Writing) (picture []byte, doc *canon.Node, key string) {
 		if carrier.Sniff(e.Raw) == carrier.PNG {
 			return e.Raw, twin.Parsed(freshPersona), carrier.RCPersona
 		}
+	}
+	if inline := content.InlinePNG(w.Body.At("/portrait").Text()); inline != nil {
+		return inline, twin.Parsed(freshPersona), carrier.RCPersona
 	}
 	return nil, nil, ""
 }

@@ -1,8 +1,10 @@
 package rolecall_test
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/soundstage-dev/soundstage/adapters/format/rolecall"
@@ -87,6 +89,17 @@ func TestPictures(t *testing.T) {
 			again := suite.Read(t, im.Format, content.KindPersona, out.Data)
 			if got := again.Found[0].Body; !canon.Equal(got, b) {
 				t.Errorf("reads %s, want %s", got.Bytes(), b.Bytes())
+			}
+			// another picture is that of the file; one that is elsewhere cannot be
+			const pixel = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNgAAAAAgABc3UBGAAAAABJRU5ErkJggg=="
+			p.Body = []byte(strings.Replace(string(p.Body), b.Field("portrait").Text(), pixel, 1))
+			out = suite.Write(t, p, im.Format, nil)
+			if bare, err := carrier.Bare(out.Data); err != nil || !bytes.Equal(bare, content.InlinePNG(pixel)) || len(out.Losses) > 0 {
+				t.Errorf("the picture is %q, %+v, %v", bare, out.Losses, err)
+			}
+			p.Body = []byte(strings.Replace(string(p.Body), pixel, "https://x.test/a.png", 1))
+			if out = suite.Write(t, p, im.Format, nil); len(out.Losses) != 1 || out.Losses[0].Path != "/portrait" {
+				t.Errorf("losses %+v", out.Losses)
 			}
 		})
 	}

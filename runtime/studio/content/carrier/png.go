@@ -198,6 +198,15 @@ func WriteTexts(picture []byte, texts ...Payload) ([]byte, error) {
 	return out.Bytes(), err
 }
 
+// Bare is the picture without any text under a keyword that carries JSON.
+func Bare(picture []byte) ([]byte, error) {
+	var none []Payload
+	for _, k := range keywords {
+		none = append(none, Payload{Keyword: k})
+	}
+	return WriteTexts(picture, none...)
+}
+
 // PNGAsset is the asset of that number out of a chunk of the picture; nil where there is
 // none that decodes.
 func PNGAsset(picture []byte, number string) (asset []byte) {

@@ -38,11 +38,12 @@ var (
 		"Behavior.Names":          {"none", "default", "completion", "content", "sometimes"},
 		"Choices.Type":            {"many", "toggle", "text", "number"},
 		"Persona.Structured.Kind": {"wpp", "sbf", "boostyle", "attributes", "text"}, "Prompts.DepthInjections.Role": roleWords,
+		"Items.Ref": {"data:image/png;base64,iVBORw0KGgo=", "https://x.test/a b.png", "asset:1", "archive:a/b.webp"}, "Items.MIME": {"image/png", "text/html"},
 		"Behavior.Regex.Placement": content.RulePlacements, "Behavior.Regex.Phases": content.RulePhases, "Behavior.Regex.Substitute": {"raw", "escaped"},
 	}
 	numbers = []string{"1", "0.50", "-1", "1e3"}
 	// these name other pieces or items
-	skipAt = []string{"Entries.Folder", "Folders.Parent", "Blocks.Group", "Regexes", "Book", "Groups.Parent", "Links", "Variants", "Choices.Options.Blocks", "Behavior.Triggers"}
+	skipAt = []string{"Entries.Folder", "Folders.Parent", "Blocks.Group", "Regexes", "Book", "Groups.Parent", "Links", "Variants", "Choices.Options.Blocks", "Behavior.Triggers", "Groups.Items", "Default"}
 )
 
 func (m *maker) fill(v reflect.Value, path string) {
@@ -143,7 +144,7 @@ func (m *maker) text(path string) string {
 var makers = map[string]func(t *testing.T, m *maker) store.Piece{
 	content.KindCharacter: made[content.Character], content.KindLorebook: made[content.Lorebook], content.KindPersona: made[content.Persona],
 	content.KindPreset: made[content.Preset], content.KindRegex: made[content.RegexSet],
-	content.KindQuickReply: made[content.QuickReplySet],
+	content.KindQuickReply: made[content.QuickReplySet], content.KindPack: made[content.Pack], content.KindHTMLDoc: made[content.HTMLDoc],
 }
 
 func made[B content.Body](t *testing.T, m *maker) store.Piece {
@@ -184,6 +185,12 @@ func made[B content.Body](t *testing.T, m *maker) store.Piece {
 	case *content.RegexSet:
 		kind, x.Name = content.KindRegex, m.text("Name")
 		tidyRules(x.Rules)
+	case *content.Pack:
+		kind, x.Name = content.KindPack, m.text("Name")
+		m.group(x)
+	case *content.HTMLDoc:
+		kind, x.Name = content.KindHTMLDoc, m.text("Name")
+		x.HTML = []string{"", "<p>" + x.HTML, "<html><head><title>" + x.Name + "</title></head>\r\n<body onload=x()>" + x.HTML, "<!DOCTYPE html><title> A\n b &amp; c </title>"}[m.IntN(4)]
 	}
 	raw, err := content.Bytes(b)
 	must(t, err)
@@ -191,6 +198,26 @@ func made[B content.Body](t *testing.T, m *maker) store.Piece {
 		t.Fatalf("%v\n%s", err, raw)
 	}
 	return store.Piece{Ref: store.Ref{Kind: kind, ID: "made"}, Title: "Made", Body: raw}
+}
+
+// group puts items of a pack into its groups, whose names tell them apart.
+func (m *maker) group(p *content.Pack) {
+	for i := range p.Items {
+		if p.Items[i].Ref == "" {
+			p.Items[i].Ref = pixel
+		}
+	}
+	for i := range p.Groups {
+		p.Groups[i].Name += strconv.Itoa(i)
+		for _, it := range p.Items {
+			if m.IntN(2) == 0 {
+				p.Groups[i].Items = append(p.Groups[i].Items, it.ID)
+			}
+		}
+	}
+	if len(p.Items) > 0 && m.IntN(2) == 0 {
+		p.Default = p.Items[m.IntN(len(p.Items))].ID
+	}
 }
 
 // tidyRules: stored alone is what an absent list is.
