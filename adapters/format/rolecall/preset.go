@@ -10,7 +10,7 @@ import (
 
 // scorePreset knows a preset of chat completion by the keys that RoleCall adds.
 func scorePreset(f content.File) float64 {
-	if !chatpreset.HasPrompts(f.Doc.Field("prompts")) {
+	if !chatpreset.HasPrompts(f.Doc.Field("prompts")) && !chatpreset.IsEmpty(f.Doc) {
 		return 0
 	}
 	for _, own := range []string{"/macro_engine_yaml", "/choice_groups", "/readme", "/extensions/linkedRegexScripts"} {

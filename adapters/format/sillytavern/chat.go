@@ -25,7 +25,7 @@ func scoreChat(doc *canon.Node) float64 {
 		return 0.9
 	case doc.Field("type") != nil || doc.Field("data") != nil:
 		return 0
-	case prompts:
+	case prompts, chatpreset.IsEmpty(doc):
 		return 0.85
 	}
 	for _, key := range []string{"chat_completion_source", "openai_max_context", "openai_max_tokens", "temp_openai", "openai_model"} {

@@ -27,10 +27,13 @@ func scoreMaster(doc *canon.Node) float64 {
 			return 0
 		}
 	}
-	if n < 2 {
-		return 0
+	switch {
+	case n > 1:
+		return 0.95
+	case n == 1 && onlyKeys(doc, "instruct", "context", "sysprompt", "preset", "reasoning", "srw"):
+		return 0.8 // an export of one part
 	}
-	return 0.95
+	return 0
 }
 
 // masterFields are those of all parts, each below its member.

@@ -128,6 +128,12 @@ func HasPrompts(list *canon.Node) bool {
 	return false
 }
 
+// IsEmpty knows a preset that was made with no prompt yet.
+func IsEmpty(doc *canon.Node) bool {
+	prompts, order := doc.Field("prompts"), doc.Field("prompt_order")
+	return prompts.Kind() == canon.Array && order.Kind() == canon.Array && prompts.Len() == 0
+}
+
 // IsManager knows an export of the prompt manager: prompts and one order, no settings.
 func IsManager(doc *canon.Node) bool {
 	t := doc.Field("type").Text()

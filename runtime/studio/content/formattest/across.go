@@ -1,6 +1,7 @@
 package formattest
 
 import (
+	"bytes"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -14,7 +15,7 @@ import (
 )
 
 // pixel is the smallest picture, as a portrait.
-const pixel = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNgAAAAAgABc3UBGAAAAABJRU5ErkJggg=="
+const pixel = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNgAAAAAgABSK+kcQAAAABJRU5ErkJggg=="
 
 // portraits are where the kinds have a picture.
 var portraits = map[string]string{content.KindCharacter: "/media/portrait", content.KindPersona: "/portrait"}
@@ -88,6 +89,9 @@ func (s Suite) Behind(t *testing.T, bodies int) {
 	}
 }
 
+// generic are formats that others extend: without what those add, a file is one of them.
+var generic = map[string]string{"rolecall-preset": "sillytavern-chat"}
+
 // A crossed is a piece that went through a file of a format.
 type crossed struct {
 	Piece  store.Piece
@@ -103,6 +107,9 @@ func (s Suite) cross(t *testing.T, p store.Piece, format string) (_ crossed, ok 
 		return crossed{}, false
 	}
 	must(t, err)
+	if im, err := s.Formats.Import(c.Name, c.Data); len(bytes.Trim(c.Data, "[]\n")) > 0 && (err != nil || im.Format != format && im.Format != generic[format]) {
+		t.Errorf("a file of %s is taken for one of %q, %v\n%s", format, im.Format, err, c.Data[:min(len(c.Data), 2000)])
+	}
 	f := s.Read(t, format, p.Kind, c.Data).Found[0]
 	raw, err := canon.JSON(f.Body.Bytes())
 	must(t, err)
