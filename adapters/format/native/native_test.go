@@ -83,7 +83,7 @@ func TestPictureGoesAlong(t *testing.T) {
 	}
 }
 
-const pixel = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNgAAAAAgABc3UBGAAAAABJRU5ErkJggg=="
+const pixel = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR4nGNgAAAAAgABSK+kcQAAAABJRU5ErkJggg=="
 
 func TestPages(t *testing.T) {
 	const doc = "<!-- by hand -->\n<!DOCTYPE html><html><head><title>A  rail\n map &amp; more</title></head><body onload=x()>é</body></html>\r\n"

@@ -113,8 +113,9 @@ func writePacked(w content.Writing) (content.Written, error) {
 		s.doc = doc
 		s.forget("/name", w.Twin.Name)
 	}
+	found := content.Clean(s.doc) // what is packed is for nobody else to look into
 	losses := layPreset(&s)
-	stripped := strip(s.doc)
+	stripped := append(strip(s.doc), found...)
 	data, err := pack(s.doc)
 	if err != nil {
 		return content.Written{}, err

@@ -1,18 +1,15 @@
 package cli
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"flag"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/soundstage-dev/soundstage/harness/canon"
 	"github.com/soundstage-dev/soundstage/harness/fault"
 	"github.com/soundstage-dev/soundstage/runtime/store"
 	"github.com/soundstage-dev/soundstage/runtime/studio/content"
@@ -159,100 +156,6 @@ func (w expectation) out(t *testing.T, in content.Imported, main store.Piece) {
 			t.Errorf("%q is not told of in %q", name, told)
 		}
 	}
-}
-
-// plantedKeys are credentials by their shape, and under names of them.
-var plantedKeys = map[string]string{
-	"api_key": "sk-ant-api03-" + strings.Repeat("Zq8r", 12), "note": "call it with ghp_" + strings.Repeat("a1B2", 9), "access_token": "q8Zr2LkP0vXw7TnB4mJc",
-}
-
-// Whatever the format, no credential leaves in a file or in what is said of one: neither
-// from the body, nor from an original, nor from a linked piece.
-func TestNoCredentialLeaves(t *testing.T) {
-	formats := newFormats()
-	linked := []store.Piece{{
-		Ref: store.Ref{Kind: content.KindLorebook, ID: "book"}, Title: "Book",
-		Body: []byte(`{"entries":[{"content":"` + plantedKeys["note"] + `","enabled":true,"id":"e1","keys":[{"text":"a"}]}],"name":"Book"}`),
-	}}
-	bodies := map[string]string{
-		content.KindCharacter:  `{"identity":{"name":"Ada"},"links":{"lorebooks":["book"]},"persona":{"description":"` + plantedKeys["note"] + `"},"settings":{"variables":{"api_key":"` + plantedKeys["api_key"] + `"}}}`,
-		content.KindLorebook:   `{"description":"` + plantedKeys["note"] + `","entries":[{"content":"` + plantedKeys["note"] + `","enabled":true,"id":"e1","keys":[{"text":"` + plantedKeys["api_key"] + `"}]}],"name":"Book"}`,
-		content.KindPersona:    `{"brief":"` + plantedKeys["note"] + `","content":"` + plantedKeys["note"] + `","name":"Me"}`,
-		content.KindPreset:     `{"blocks":[{"content":"` + plantedKeys["note"] + `","enabled":true,"id":"b1","name":"Main","role":"system"}],"description":"` + plantedKeys["api_key"] + `","name":"P"}`,
-		content.KindRegex:      `{"description":"` + plantedKeys["note"] + `","name":"R","rules":[{"enabled":true,"find":"x","flags":"g","id":"r1","name":"n","replace":"` + plantedKeys["api_key"] + `"}]}`,
-		content.KindQuickReply: `{"name":"Q","replies":[{"id":"1","label":"L","message":"` + plantedKeys["api_key"] + `"}]}`,
-	}
-	written := 0
-	for _, about := range formats.All() {
-		for _, kind := range about.Writes {
-			t.Run(about.Name+" "+kind, func(t *testing.T) {
-				body, err := canon.JSON([]byte(bodies[kind]))
-				if err != nil {
-					t.Skip("no file holds the kind: ", err)
-				}
-				p := store.Piece{Ref: store.Ref{Kind: kind, ID: "x"}, Title: "X", Body: body}
-				clean, err := formats.Convert(p, about.Name, linked)
-				if fault.CodeOf(err) == content.CodeNoPicture {
-					t.Skip("it needs a picture; those of the corpus are in TestCorpus")
-				}
-				free(t, clean, err)
-				if len(clean.Stripped) == 0 {
-					t.Error("nothing is listed")
-				}
-				written++
-				// Over an original that has them where nobody here knows a field.
-				p.Escrow = []store.Escrow{{Format: about.Name, Name: "x.json", Raw: poisoned(t, clean.Data)}}
-				over, err := formats.Convert(p, about.Name, linked)
-				free(t, over, err)
-			})
-		}
-	}
-	if written < 8 {
-		t.Errorf("%d files: the table is broken", written)
-	}
-}
-
-// free wants no planted text in a file, nor in its losses.
-func free(t *testing.T, c content.Converted, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-	texts := [][]byte{c.Data}
-	if f, err := carrier.Read(c.Data); err == nil {
-		for _, p := range f.Payloads {
-			texts = append(texts, p.Text)
-		}
-	}
-	texts = append(texts, fmt.Append(nil, c.Losses, c.Stripped))
-	for _, text := range texts {
-		for name, v := range plantedKeys {
-			v = v[strings.LastIndexByte(v, ' ')+1:]
-			if bytes.Contains(text, []byte(v)) {
-				t.Errorf("%s left in %q", name, clipTo(text, 300))
-			}
-		}
-	}
-}
-
-func clipTo(b []byte, n int) []byte { return b[:min(len(b), n)] }
-
-// poisoned is a file with credentials under keys that nobody knows.
-func poisoned(t *testing.T, data []byte) []byte {
-	t.Helper()
-	doc := content.Open("x", data).Doc
-	if doc == nil || doc.Kind() != canon.Object {
-		return data
-	}
-	for name, v := range plantedKeys {
-		if err := doc.Set(canon.JoinPointer("vendor_"+name), canon.NewObject()); err != nil {
-			t.Fatal(err)
-		}
-		if err := doc.Set(canon.JoinPointer("vendor_"+name, name), canon.NewText(v)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return doc.Bytes()
 }
 
 // bodies is how many bodies of a kind cross each pair of formats.

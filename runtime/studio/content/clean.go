@@ -2,7 +2,10 @@ package content
 
 import (
 	"bytes"
+	"encoding/base64"
+	"maps"
 	"slices"
+	"strconv"
 
 	"github.com/soundstage-dev/soundstage/harness/canon"
 	"github.com/soundstage-dev/soundstage/harness/fault"
@@ -52,17 +55,47 @@ func prefixed(p store.Piece, ptrs []string) []string {
 }
 
 func cleanBody(body []byte) ([]byte, []string, error) {
-	if bytes.Equal(shapes(body), body) {
+	pictures := bytes.Contains(body, []byte(inlinePNG))
+	if bytes.Equal(shapes(body), body) && !pictures {
 		return body, nil, nil
 	}
 	n, err := canon.ParseTree(body)
 	if err != nil {
 		return nil, nil, err
 	}
-	if found := secret.Clean(n, shapes); len(found) > 0 {
+	found := secret.Clean(n, shapes)
+	if pictures {
+		found = append(found, cleanPictures(n, nil)...)
+	}
+	if len(found) > 0 {
 		return n.Bytes(), found, nil
 	}
 	return body, nil, nil
+}
+
+// cleanPictures takes credentials out of pictures that stand in a document.
+func cleanPictures(n *canon.Node, at []string) (found []string) {
+	put := func(tok string, v *canon.Node) {
+		here := append(slices.Clone(at), tok)
+		raw := InlinePNG(v.Text())
+		if raw == nil {
+			found = append(found, cleanPictures(v, here)...)
+			return
+		}
+		masked, parts, err := carrier.Masked(raw, shapes)
+		if err != nil || len(parts) == 0 {
+			return // cut off, or nothing there
+		}
+		must(n.Set(canon.JoinPointer(tok), canon.NewText(inlinePNG+base64.StdEncoding.EncodeToString(masked))))
+		found = append(found, canon.JoinPointer(here...))
+	}
+	for name, v := range n.Members() {
+		put(name, v)
+	}
+	for i, v := range n.Items() {
+		put(strconv.Itoa(i), v)
+	}
+	return found
 }
 
 // cleanEscrow gives originals without what looks like a credential. What does not read
@@ -95,29 +128,37 @@ func cleanFile(raw []byte) ([]byte, []string) {
 		docs[p.Keyword] = text
 		stripped = append(stripped, found...)
 	}
-	if len(stripped) == 0 {
-		return raw, nil
+	made := raw
+	if len(stripped) > 0 {
+		if made, err = rewrapped(f.Kind, raw, docs); err != nil {
+			return nil, stripped // better no original than one with a credential
+		}
 	}
-	made, err := rewrapped(f.Kind, raw, docs)
+	made, beside, err := carrier.Masked(made, shapes)
 	if err != nil {
-		return nil, stripped // better no original than one with a credential
+		return nil, stripped
 	}
-	return made, stripped
+	return made, append(stripped, beside...)
 }
 
 // rewrapped is the file with other documents.
 func rewrapped(kind carrier.Kind, raw []byte, docs map[string][]byte) ([]byte, error) {
 	switch kind {
 	case carrier.PNG:
-		if text, ok := docs[carrier.NAIData]; ok {
-			return carrier.WriteTexts(raw, carrier.Payload{Keyword: carrier.NAIData, Text: text})
+		var texts []carrier.Payload
+		for _, keyword := range slices.Sorted(maps.Keys(docs)) {
+			texts = append(texts, carrier.Payload{Keyword: keyword, Text: docs[keyword]})
 		}
-		return carrier.WritePNG(raw, docs[carrier.Chara], docs[carrier.CCV3])
+		return carrier.WriteTexts(raw, texts...)
 	case carrier.Archive, carrier.JPEG:
 		return carrier.WriteArchive(raw, docs[""])
 	}
 	return carrier.WriteJSON(raw, docs[""]), nil
 }
+
+// Clean takes out of a document what looks like a credential, for formats whose files
+// only they can read, and says where it stood.
+func Clean(doc *canon.Node) []string { return secret.Clean(doc, shapes) }
 
 // leak refuses a file that still holds what looks like a credential.
 func leak(p store.Piece, format string, data []byte) error {

@@ -2,12 +2,14 @@ package content
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strconv"
 
 	"github.com/soundstage-dev/soundstage/harness/canon"
 	"github.com/soundstage-dev/soundstage/harness/fault"
 	"github.com/soundstage-dev/soundstage/runtime/store"
+	"github.com/soundstage-dev/soundstage/runtime/studio/content/carrier"
 )
 
 // A Converted is a piece as a file of a format.
@@ -59,8 +61,10 @@ func (t *Formats) Convert(p store.Piece, format string, linked []store.Piece) (C
 			return c, fault.Wrap(err, CodeEscrow, op, "the original %q of %s no longer reads", w.Twin.Name, p.Ref)
 		}
 		if same {
-			c.Data, c.Verbatim = slices.Clone(w.Twin.Raw), len(stripped) == 0
-			return c, nil
+			more, err := c.mask(slices.Clone(w.Twin.Raw))
+			c.Stripped = append(c.Stripped, more...)
+			c.Verbatim = len(c.Stripped) == 0
+			return c, err
 		}
 	}
 	out, err := f.Write(w)
@@ -70,14 +74,27 @@ func (t *Formats) Convert(p store.Piece, format string, linked []store.Piece) (C
 	for i := range out.Losses {
 		out.Losses[i].Target = format
 	}
-	c.Data, c.Losses = out.Data, append(out.Losses, t.leftBehind(w, format, out.Data, out.Losses)...)
-	c.Stripped = slices.Clone(out.Stripped)
+	more, err := c.mask(out.Data)
+	if err != nil {
+		return c, err
+	}
+	c.Losses = append(out.Losses, t.leftBehind(w, format, c.Data, out.Losses)...)
+	c.Stripped = append(slices.Clone(out.Stripped), more...)
 	for _, ptr := range stripped {
 		if !slices.Contains(c.Stripped, ptr) {
 			c.Stripped = append(c.Stripped, ptr)
 		}
 	}
 	return c, leak(p, format, c.Data)
+}
+
+// mask takes the file, without credentials in what it holds beside its card.
+func (c *Converted) mask(data []byte) (found []string, err error) {
+	c.Data, found, err = carrier.Masked(data, shapes)
+	if err != nil {
+		return nil, fmt.Errorf("content.export: %w", err)
+	}
+	return found, nil
 }
 
 // Losses is what Convert says is lost.
