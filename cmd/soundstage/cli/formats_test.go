@@ -186,6 +186,11 @@ func TestThereAndBackAgain(t *testing.T) {
 	t.Run("behind a JPEG", func(t *testing.T) { suite.Behind(t, *bodies) })
 }
 
+// picture says that a file of the format needs a picture to be in.
+func picture(format string) bool {
+	return strings.HasPrefix(format, "png-") || strings.HasSuffix(format, "-png")
+}
+
 // Hostile files end with a code, and leave the studio as it was.
 func TestHostileFiles(t *testing.T) {
 	w := newWorld(t)
