@@ -44,7 +44,7 @@ func Formats() []content.Format {
 func (f format) About() content.About {
 	a := content.About{
 		Name: f.name, Platform: "Character Card " + strings.ToUpper(f.version.String()), Ext: "." + string(f.kind), Verbatim: true,
-		Kinds: []string{content.KindCharacter, content.KindLorebook}, Writes: []string{content.KindCharacter},
+		Kinds: []string{content.KindCharacter, content.KindLorebook, content.KindRegex}, Writes: []string{content.KindCharacter},
 	}
 	switch f.kind {
 	case carrier.Archive:
@@ -102,6 +102,7 @@ func (f format) Read(file content.File) (content.Reading, error) {
 	} else {
 		r.Found = []content.Found{found}
 	}
+	findScripts(c, &r)
 	return r, nil
 }
 

@@ -100,6 +100,7 @@ func (e *exporter) write(version card.Version) (*canon.Node, *twin) {
 		e.losses = append(e.losses, losses...)
 	}
 	e.embed(doc, version, t)
+	e.embedScripts(doc, version)
 	return doc, t
 }
 

@@ -120,7 +120,7 @@ func (t *Formats) unchanged(f Format, w Writing) (bool, error) {
 }
 
 // embedded is where a character names what files of characters hold whole.
-const embedded = "/links/lorebooks"
+var embedded = []string{"/links/lorebooks", "/links/regexes"}
 
 // sameLinked reports that the pieces which the file holds beside this one are still
 // those that are linked, unchanged. One that is not at hand is taken as unchanged.
@@ -128,28 +128,20 @@ func sameLinked(w Writing, all []Found, found Found) (bool, error) {
 	if found.Kind != KindCharacter {
 		return true, nil
 	}
-	ids := w.Body.At(embedded)
-	n := 0
+	count := map[string]int{}
 	for _, l := range found.Links {
-		if l.Path != embedded {
+		id := w.Body.At(l.Path + "/" + strconv.Itoa(count[l.Path])).Text()
+		count[l.Path]++
+		i := slices.IndexFunc(w.Linked, func(p store.Piece) bool { return p.Kind == all[l.To].Kind && p.ID == id })
+		if i < 0 {
 			continue
 		}
-		id := ids.At("/" + strconv.Itoa(n)).Text()
-		n++
-		for _, p := range w.Linked {
-			if p.Kind != all[l.To].Kind || p.ID != id {
-				continue
-			}
-			body, err := canon.ParseTree(p.Body)
-			if err != nil {
-				return false, err
-			}
-			if !canon.Equal(withoutLinks(body), withoutLinks(all[l.To].Body)) {
-				return false, nil
-			}
+		body, err := canon.ParseTree(w.Linked[i].Body)
+		if err != nil || !canon.Equal(withoutLinks(body), withoutLinks(all[l.To].Body)) {
+			return false, err
 		}
 	}
-	return n == ids.Len(), nil
+	return !slices.ContainsFunc(embedded, func(list string) bool { return w.Body.At(list).Len() != count[list] }), nil
 }
 
 // Linked are the pieces that p names and that get gives, for Convert; one that is not

@@ -135,8 +135,8 @@ func own() []field {
 		ours("/settings/utility", "/utility", aBool),
 		nowhere("/links/lorebooks", "it is a link inside this studio, by id"),
 		nowhere("/links/packs", "it is a link inside this studio, by id"),
-		nowhere("/links/regexes", "it is a link inside this studio, by id"),
-		nowhere("/behavior/regex", "the specification has no place for scripts; export the rules as a regex set"),
+		nowhere("/links/regexes", "the version has no place for scripts; export the regex sets by themselves"),
+		nowhere("/behavior/regex", "the version has no place for scripts"),
 		nowhere("/behavior/triggers", "the specification has no place for scripts of an engine"),
 	}
 }

@@ -11,3 +11,11 @@ func Drop(n *canon.Node, ptr string) {
 	_, err := n.Delete(ptr)
 	must(err)
 }
+
+// Lift puts v at ptr; what stands on the way and is no object is replaced, because nothing
+// can be kept in it, and is a loss.
+func Lift(n *canon.Node, ptr string, v *canon.Node) []Loss {
+	l := layer{doc: n}
+	l.set(ptr, v)
+	return l.losses
+}
