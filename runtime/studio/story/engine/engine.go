@@ -78,6 +78,7 @@ const (
 	Completed    Mode = "completed" // in a terminal state
 	Rejected     Mode = "rejected"
 	Clarify      Mode = "clarify" // slots are missing
+	OffPath      Mode = "offpath" // an agent answered beside the story, which stands where it stood
 )
 
 // An Outcome is how a turn ended.

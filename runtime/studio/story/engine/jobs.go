@@ -7,6 +7,7 @@ import (
 
 	"github.com/soundstage-dev/soundstage/runtime/studio/story/machine"
 	"github.com/soundstage-dev/soundstage/runtime/studio/story/program"
+	"github.com/soundstage-dev/soundstage/runtime/studio/story/proposal"
 	"github.com/soundstage-dev/soundstage/runtime/studio/story/value"
 )
 
@@ -159,6 +160,9 @@ func (s *Session) complete(ctx context.Context, j *Job) error {
 		} else if err != nil {
 			t.abandon(err)
 		}
+	}
+	if p := proposal.From(t.at.World); p.Job == j.ID && p.Status == proposal.Executing {
+		t.set(proposal.Key, p.Ended(j.Result.Data, j.Error).Value())
 	}
 	done := fields{"job_id": value.Of(j.ID), "status": value.Of(string(j.Status))}
 	if j.Error != "" {

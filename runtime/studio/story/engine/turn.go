@@ -24,6 +24,9 @@ type turn struct {
 	view    string
 	events  []Event
 	problem string // what went wrong beside the story, last
+
+	proposal value.Value // what the calls of a proposal see of it; nil in any other turn
+	last     Result      // of the last call
 }
 
 func (s *Session) begin(from string) *turn {
@@ -129,8 +132,10 @@ func (t *turn) call(ctx context.Context, c machine.Call, binds fields) (applied,
 	if ctx.Err() != nil {
 		return false, false, 0, ctx.Err()
 	}
+	t.last = res
 	if callErr != nil {
 		message := problemOf(callErr)
+		t.last = Result{Error: message}
 		t.failure(e, message, value.Value{})
 		t.event("harness.returned", fields{"namespace": value.Of(e.Invoke), "error": value.Of(message)})
 		return true, true, 0, nil
@@ -193,6 +198,9 @@ func (t *turn) args(c machine.Call, binds fields) (args value.Value, fellBack bo
 		return c.Args, false
 	}
 	env := t.s.machine.Env(machine.Situation{State: t.at.State, World: c.World.Merge(value.NewMap(binds))}, c.Effect.Scope, c.Slots)
+	if !t.proposal.IsNil() {
+		env = env.With(expr.Proposal, t.proposal)
+	}
 	args = value.NewMap(nil)
 	if c.Effect.With != nil {
 		args, fellBack = refill(c.Effect.With, c.Args, env)

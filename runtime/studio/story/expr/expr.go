@@ -10,6 +10,7 @@ package expr
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -63,16 +64,38 @@ func Compile(source string) (*Expr, error) { return compile(source, lang.AsAny()
 // CompileBool compiles a guard: it must be able to be true or false.
 func CompileBool(source string) (*Expr, error) { return compile(source, lang.AsBool()) }
 
+// CompilePolicy compiles a guard of a proposal, where roots may have a $ before them.
+func CompilePolicy(source string) (*Expr, error) {
+	return compile(source, lang.AsBool(), lang.Patch(dollars{}))
+}
+
+// dollars takes the $ off the roots that a proposal names with one.
+type dollars struct{}
+
+// Visit implements ast.Visitor.
+func (dollars) Visit(node *ast.Node) {
+	if id, ok := (*node).(*ast.IdentifierNode); ok && slices.Contains(dollared, id.Value) {
+		id.Value = id.Value[1:]
+	}
+}
+
+var dollared = []string{"$" + Proposal, "$" + World, "$" + Slots}
+
+var dollar = regexp.MustCompile(`\$(` + Proposal + "|" + World + "|" + Slots + `)\b`)
+
+// Undollared is a page of a proposal without the $ before its roots.
+func Undollared(page string) string { return dollar.ReplaceAllString(page, "$1") }
+
 // prototype gives the types of the roots to the compiler.
 var prototype = NewEnv().vars
 
-func compile(source string, as lang.Option) (*Expr, error) {
+func compile(source string, as lang.Option, first ...lang.Option) (*Expr, error) {
 	const op = "story.expr"
 	if len(source) > MaxSource {
 		return nil, fault.New(CodeTooLong, op, "an expression of %d bytes is longer than %d", len(source), MaxSource)
 	}
 	g := &guard{}
-	program, err := made(source, g, as)
+	program, err := made(source, append(first, lang.Patch(g)), as)
 	if len(g.barred) > 0 {
 		return nil, fault.New(CodeBarred, op, "%q %s", source, strings.Join(g.barred, "; ")).
 			WithHint("an expression may read %s, and call %s", "slots, world, event, run, args, menu, item, result", strings.Join(builtins, ", "))
@@ -93,9 +116,9 @@ var standard = func() conf.FunctionsTable {
 	return table
 }()
 
-func made(source string, g *guard, as lang.Option) (*vm.Program, error) {
+func made(source string, patches []lang.Option, as lang.Option) (*vm.Program, error) {
 	c := &conf.Config{Optimize: true, ShortCircuit: true, MaxNodes: MaxNodes, Builtins: standard}
-	for _, set := range []lang.Option{lang.Env(prototype), lang.AllowUndefinedVariables(), lang.Patch(g), lang.Patch(nilSafeLen{}), as} {
+	for _, set := range slices.Concat([]lang.Option{lang.Env(prototype), lang.AllowUndefinedVariables()}, patches, []lang.Option{lang.Patch(nilSafeLen{}), as}) {
 		set(c)
 	}
 	tree, err := checker.ParseCheck(source, c)

@@ -51,9 +51,9 @@ func (l *loader) checkEffect(p place, o *object, e *program.Effect, completing b
 	}
 }
 
-// said is how findings of a place are said: effects within effects are read by nobody.
+// said is how findings of a place are said: what no turn applies harms none.
 func (p place) said(l *loader) func(at program.Pos, format string, args ...any) {
-	if p.nested {
+	if p.unread {
 		return l.warn
 	}
 	return l.fail

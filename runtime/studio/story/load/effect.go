@@ -17,7 +17,7 @@ type place struct {
 	what   string // for findings: "state foyer, on go"
 	state  *program.State
 	effect bool // within an effect: templates are small ones
-	nested bool // within effects of an effect, which nothing runs yet
+	unread bool // no turn applies it: within effects of an effect, or of a proposal
 }
 
 func (p place) in(format string, args ...any) place {
@@ -163,9 +163,14 @@ func (l *loader) effect(p place, n *source.Node, completing bool) *program.Effec
 		e.Emit = []string{emit}
 	}
 	l.emission(p, o, e)
-	e.OnComplete = l.effects(p.in("%s, on_complete", p.what), o.node("on_complete"), true)
+	ended := p.in("%s, on_complete", p.what)
+	ended.unread = p.unread && p.state != nil // those of a proposal are checked as any
+	e.OnComplete = l.effects(ended, o.node("on_complete"), true)
 	in := p
-	in.nested = true
+	in.unread = true
+	if n := o.node("effects"); !n.IsNull() {
+		l.warn(n.Pos, "%s: effects: within an effect are read, and never applied", p.what)
+	}
 	e.Effects = l.effects(in, o.node("effects"), completing)
 	if o.has("target") {
 		t := l.target(p, o, "target")

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/soundstage-dev/soundstage/runtime/studio/story/program"
-	"github.com/soundstage-dev/soundstage/runtime/studio/story/source"
 )
 
 // settings reads what a manifest says of itself beside its states. What an imported story
@@ -105,57 +104,4 @@ func (l *loader) decider(m *module) *program.Decider {
 		d.Threshold = .8
 	}
 	return d
-}
-
-func (l *loader) proposals(m *module) map[string]*program.Proposal {
-	all := map[string]*program.Proposal{}
-	for _, k := range m.o.entries("proposals") {
-		o := l.object(k.Val, "proposal %q", k.Name)
-		p := &program.Proposal{Name: m.scope.Prefix + k.Name, Schema: texts(o.entries("schema")), Views: texts(o.entries("views")), Pos: k.Pos}
-		p.Draft, p.Refine = l.step(o, "draft"), l.step(o, "refine")
-		if n := o.node("execute"); !n.IsNull() {
-			l.execute(m, p, n, o.what+" execute")
-		}
-		if n := o.node("policy"); !n.IsNull() {
-			c := l.object(n, "%s, policy", o.what)
-			p.AutoAccept, p.RequireConfirm = c.text("auto_accept_if"), c.bool("require_confirm")
-			c.done()
-		}
-		o.done()
-		all[p.Name] = p
-	}
-	return all
-}
-
-func texts(keys []*source.Key) map[string]string {
-	out := map[string]string{}
-	for _, k := range keys {
-		out[k.Name] = k.Val.Value().Text()
-	}
-	return out
-}
-
-func (l *loader) step(o *object, name string) string {
-	n := o.node(name)
-	if n.IsNull() {
-		return ""
-	}
-	s := l.object(n, "%s, %s", o.what, name)
-	defer s.done()
-	return s.text("prompt")
-}
-
-// execute reads what a proposal does: an effect with words of its own beside it.
-func (l *loader) execute(m *module, p *program.Proposal, n *source.Node, what string) {
-	x := l.object(n, "%s", what)
-	p.Repeatable, p.OnSuccess = x.bool("repeatable"), x.text("on_success")
-	call := &source.Node{Pos: x.n.Pos, Kind: source.Map}
-	for _, name := range []string{"invoke", "with", "background", "on_complete"} {
-		x.node(name)
-		if k := x.n.Key(name); k != nil {
-			call.Keys = append(call.Keys, k)
-		}
-	}
-	x.done()
-	p.Execute = l.effect(place{m: m, what: what}, call, false)
 }

@@ -377,16 +377,19 @@ type Prompts struct {
 	Overlay string
 }
 
-// A Proposal is something that is drafted, looked at and then done.
+// A Proposal is a kind of thing that is drafted, looked at and then done. Package proposal
+// says how one lives.
 type Proposal struct {
 	Name           string
-	Schema, Views  map[string]string
-	Draft, Refine  string  // prompts
-	Execute        *Effect // nil: none
+	Schema         map[string]string         // field to string, int, number, bool, list or map
+	Views          map[string]*expr.Template // by status
+	Draft, Refine  string                    // prompts
+	Execute        *Effect                   // nil: none
 	Repeatable     bool
-	OnSuccess      string // stay, back, or a state
-	AutoAccept     string // as written, over $proposal: nothing runs it yet
+	OnSuccess      string     // stay, back, or a state
+	AutoAccept     *expr.Expr // over proposal, world and slots; nil: never
 	RequireConfirm bool
+	Scope          *Scope
 	Pos            Pos
 }
 
