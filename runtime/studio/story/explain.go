@@ -58,13 +58,13 @@ func Explain(ctx context.Context, files load.Files, app, root, name string, line
 	var yaml source.Reader
 	var above []source.Pos
 	out.Path, above = trail(yaml.Parse(shown, raw), line)
-	s, found, err := load.Load(ctx, load.Options{Files: files, App: app, Root: root})
+	s, list, err := load.Load(ctx, load.Options{Files: files, App: app, Root: root})
 	if err != nil {
 		return out, err
 	}
-	for _, f := range found {
+	for _, f := range list {
 		if f.File == shown && f.Line == line {
-			out.Findings = append(out.Findings, Finding{File: f.File, Line: f.Line, Column: f.Column, Message: f.Message})
+			out.Findings = append(out.Findings, found(f))
 		}
 	}
 	if s == nil {

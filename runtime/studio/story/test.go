@@ -90,7 +90,7 @@ func runFlows(ctx context.Context, call tool.Call, p Place, dir string, in TestI
 	out.OK = err == nil && report.Failed == 0
 	for _, f := range report.Findings {
 		if f.Severity == load.Error {
-			out.Errors = append(out.Errors, Finding{File: f.File, Line: f.Line, Column: f.Column, Message: f.Message})
+			out.Errors = append(out.Errors, found(f))
 		}
 	}
 	for _, r := range report.Flows {

@@ -1,6 +1,7 @@
 package story
 
 import (
+	"cmp"
 	"context"
 	"path"
 	"strings"
@@ -22,7 +23,12 @@ type Finding struct {
 	File    string `json:"file"`
 	Line    int    `json:"line"`
 	Column  int    `json:"column"`
+	Code    string `json:"code,omitempty"` // of a bound, or a way out of the story's folder
 	Message string `json:"message"`
+}
+
+func found(f load.Finding) Finding {
+	return Finding{File: f.File, Line: f.Line, Column: f.Column, Code: string(f.Code), Message: f.Message}
 }
 
 // A Validation is everything that is wrong with a story.
@@ -53,7 +59,7 @@ func validateTool(d Deps) tool.Tool {
 func Validate(ctx context.Context, files load.Files, app, root string) (Validation, error) {
 	v := Validation{Errors: []Finding{}, Warnings: []Finding{}}
 	app = manifest(app)
-	s, found, err := load.Load(ctx, load.Options{Files: files, App: app, Root: root})
+	s, list, err := load.Load(ctx, load.Options{Files: files, App: app, Root: root})
 	if err != nil && fault.CodeOf(err) != load.CodeInvalid {
 		return v, err
 	}
@@ -61,7 +67,7 @@ func Validate(ctx context.Context, files load.Files, app, root string) (Validati
 	if s != nil {
 		v.Story, v.States = s.ID, len(s.States)
 	}
-	for _, f := range found {
+	for _, f := range list {
 		v.add(f, f.Severity)
 	}
 	fixtures, err := flowsOf(ctx, files, path.Dir(app))
@@ -79,7 +85,7 @@ func Validate(ctx context.Context, files load.Files, app, root string) (Validati
 }
 
 func (v *Validation) add(f load.Finding, s load.Severity) {
-	it := Finding{File: f.File, Line: f.Line, Column: f.Column, Message: f.Message}
+	it := found(f)
 	if s == load.Error {
 		v.Errors = append(v.Errors, it)
 	} else {
@@ -114,13 +120,13 @@ func flowsOf(ctx context.Context, files load.Files, dir string) ([]*flow.Fixture
 
 // loaded is a story that runs, or the first of what keeps it from running.
 func loaded(ctx context.Context, op string, files load.Files, app, root string) (*program.Story, error) {
-	s, found, err := load.Load(ctx, load.Options{Files: files, App: manifest(app), Root: root})
+	s, list, err := load.Load(ctx, load.Options{Files: files, App: manifest(app), Root: root})
 	if err == nil && s == nil {
-		first := ""
-		if len(found) > 0 {
-			first = ": " + found[0].String()
+		first, code := "", load.CodeInvalid
+		if len(list) > 0 {
+			first, code = ": "+list[0].String(), cmp.Or(list[0].Code, code)
 		}
-		err = fault.New(load.CodeInvalid, op, "the story has errors, and does not run%s", first).WithHint("see all of them with story.validate")
+		err = fault.New(code, op, "the story has errors, and does not run%s", first).WithHint("see all of them with story.validate")
 	}
 	return s, err
 }

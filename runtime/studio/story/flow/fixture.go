@@ -121,7 +121,7 @@ func Parse(name string, raw []byte) []*Fixture {
 		line += strings.Count(doc, "\n") + 1
 		f := &Fixture{File: name}
 		for _, p := range r.Problems() {
-			f.Findings = append(f.Findings, load.Finding{Severity: load.Error, Pos: p.Pos, Message: p.Message})
+			f.Findings = append(f.Findings, load.Finding{Severity: load.Error, Pos: p.Pos, Code: p.Code, Message: p.Message})
 		}
 		if len(f.Findings) == 0 && !isFlow(n) {
 			continue

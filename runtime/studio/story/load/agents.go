@@ -76,7 +76,7 @@ func (l *loader) systemPrompt(m *module, o *object, a *program.Agent) {
 		}
 		raw := l.read(a.PromptPath, at)
 		if len(raw) > MaxPrompt {
-			l.fail(at, "%s: the prompt has %d bytes, the bound is %d", o.what, len(raw), MaxPrompt)
+			l.refuse(CodeMany, at, "%s: the prompt has %d bytes, the bound is %d", o.what, len(raw), MaxPrompt)
 			raw = nil
 		}
 		a.Prompt = string(raw)

@@ -26,7 +26,7 @@ func (l *loader) checkScript(p place, o *object, e *program.Effect) {
 	at := e.With.Map["script"].Pos
 	file := p.assetOf(name)
 	if !strings.HasPrefix(file, p.m.dir+"/") {
-		say(at, "%s: host.starlark.run script %q resolves outside the app root", p.what, name)
+		l.refuse(CodeEscapes, at, "%s: host.starlark.run script %q resolves outside the app root", p.what, name)
 		return
 	}
 	if _, err := l.files.Read(l.ctx, file); err != nil {

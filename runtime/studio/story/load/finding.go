@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/soundstage-dev/soundstage/harness/fault"
 	"github.com/soundstage-dev/soundstage/runtime/studio/story/program"
 )
 
@@ -21,7 +22,8 @@ const (
 type Finding struct {
 	Severity Severity `json:"severity"`
 	program.Pos
-	Message string `json:"message"`
+	Code    fault.Code `json:"code,omitempty"` // where it is a bound, or a way out of the story's folder
+	Message string     `json:"message"`
 }
 
 // String is file:line:column: message.
@@ -38,18 +40,25 @@ type report struct {
 	more int
 }
 
-func (r *report) add(s Severity, at program.Pos, format string, args ...any) {
+func (r *report) add(s Severity, code fault.Code, at program.Pos, format string, args ...any) {
 	if len(r.list) >= MaxFindings {
 		r.more++
 		return
 	}
-	r.list = append(r.list, Finding{Severity: s, Pos: at, Message: fmt.Sprintf(format, args...)})
+	r.list = append(r.list, Finding{Severity: s, Code: code, Pos: at, Message: fmt.Sprintf(format, args...)})
 }
 
-func (r *report) fail(at program.Pos, format string, args ...any) { r.add(Error, at, format, args...) }
+// refuse is fail for what has a code: a bound, or a way out.
+func (r *report) refuse(code fault.Code, at program.Pos, format string, args ...any) {
+	r.add(Error, code, at, format, args...)
+}
+
+func (r *report) fail(at program.Pos, format string, args ...any) {
+	r.add(Error, "", at, format, args...)
+}
 
 func (r *report) warn(at program.Pos, format string, args ...any) {
-	r.add(Warning, at, format, args...)
+	r.add(Warning, "", at, format, args...)
 }
 
 // failed reports whether there is an error.

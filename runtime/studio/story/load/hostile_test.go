@@ -47,34 +47,35 @@ func TestHostile(t *testing.T) {
 	for name, c := range map[string]struct {
 		files files
 		want  string
+		code  fault.Code
 	}{
-		"include up":         {one(small + "include: [ ../../etc/*.yaml ]\n"), "leads out of the story's folder"},
-		"include absolute":   {one(small + "include: [ /etc/*.yaml ]\n"), "leads out of the story's folder"},
-		"page up":            {one(strings.Replace(small, "terminal: true", `view: "{% include '../../secret' %}"`, 1)), "unable to resolve template"},
-		"page absolute":      {one(strings.Replace(small, "terminal: true", "view: { template_file: /etc/passwd }", 1)), "page"},
-		"any file":           {one(strings.Replace(small, "terminal: true", `view: "{% ssi '/etc/passwd' %}"`, 1)), "ssi"},
-		"script up":          {one(strings.Replace(small, "terminal: true", "on_enter: { invoke: host.starlark.run, with: { script: ../x.star } }", 1)), "outside the app root"},
-		"library up":         {one(small + "imports: { x: { source: \"@lib/..\" } }\n"), "not of the form @library/name"},
-		"library deep":       {one(small + "imports: { x: { source: \"@lib/a/b\" } }\n"), "not of the form @library/name"},
-		"huge":               {one(small + strings.Repeat("# comment\n", source.MaxFile/10+1)), "the bound is"},
-		"many values":        {one(small + "world:\n  l: [" + strings.Repeat("1,", 1<<20) + "1]\n"), "parts"},
-		"aliases":            {one(bomb()), "larger than"},
-		"alias of itself":    {one(small + "world:\n  a: &a [ *a ]\n"), "stands for nothing, or for itself"},
-		"alias of nothing":   {one(small + "world:\n  a: *b\n"), "stands for nothing"},
-		"brackets":           {one(small + "world: { a: " + strings.Repeat("[", 1<<20) + "}\n"), "brackets stand open"},
-		"braces on lines":    {one(small + "world:\n  a: " + strings.Repeat("{\n  a: ", 1<<18) + "\n"), "brackets stand open"},
-		"dashes":             {one(small + "hosts:\n  " + strings.Repeat("- ", 1<<20) + "x\n"), "begins more than"},
-		"tags":               {one(small + "hosts: " + strings.Repeat("!a ", 1<<20) + "x\n"), "begins more than"},
-		"keys in a row":      {one(small + strings.Repeat("a: ", 1<<20) + "x\n"), "begins more than"},
-		"deep states":        {one(small + "hosts:\n" + deep(80)), "nested deeper than"},
-		"deep imports":       {chain(20, 1), "or deeper than"},
-		"wide imports":       {chain(12, 4), "more than"},
-		"imports itself":     {one(small + "imports: { x: { source: ../s } }\n"), "cycle detected"},
-		"imports each other": {files{"/s/app.yaml": small + "imports: { x: { source: ../t } }\n", "/t/app.yaml": small + "imports: { y: { source: ../s } }\n"}, "cycle detected"},
-		"two documents":      {one(small + "---\n" + small), "2 YAML documents"},
-		"no mapping":         {one("- a\n- b\n"), "not a mapping"},
-		"bytes":              {one("\x00\xff\xfe"), ""},
-		"nothing":            {one(""), "app.id is required"},
+		"include up":         {one(small + "include: [ ../../etc/*.yaml ]\n"), "leads out of the story's folder", load.CodeEscapes},
+		"include absolute":   {one(small + "include: [ /etc/*.yaml ]\n"), "leads out of the story's folder", load.CodeEscapes},
+		"page up":            {one(strings.Replace(small, "terminal: true", `view: "{% include '../../secret' %}"`, 1)), "unable to resolve template", ""},
+		"page absolute":      {one(strings.Replace(small, "terminal: true", "view: { template_file: /etc/passwd }", 1)), "page", ""},
+		"any file":           {one(strings.Replace(small, "terminal: true", `view: "{% ssi '/etc/passwd' %}"`, 1)), "ssi", ""},
+		"script up":          {one(strings.Replace(small, "terminal: true", "on_enter: { invoke: host.starlark.run, with: { script: ../x.star } }", 1)), "outside the app root", load.CodeEscapes},
+		"library up":         {one(small + "imports: { x: { source: \"@lib/..\" } }\n"), "not of the form @library/name", ""},
+		"library deep":       {one(small + "imports: { x: { source: \"@lib/a/b\" } }\n"), "not of the form @library/name", ""},
+		"huge":               {one(small + strings.Repeat("# comment\n", source.MaxFile/10+1)), "the bound is", source.CodeLarge},
+		"many values":        {one(small + "world:\n  l: [" + strings.Repeat("1,", 1<<20) + "1]\n"), "parts", source.CodeLarge},
+		"aliases":            {one(bomb()), "larger than", source.CodeLarge},
+		"alias of itself":    {one(small + "world:\n  a: &a [ *a ]\n"), "stands for nothing, or for itself", source.CodeAlias},
+		"alias of nothing":   {one(small + "world:\n  a: *b\n"), "stands for nothing", source.CodeAlias},
+		"brackets":           {one(small + "world: { a: " + strings.Repeat("[", 1<<20) + "}\n"), "brackets stand open", source.CodeLarge},
+		"braces on lines":    {one(small + "world:\n  a: " + strings.Repeat("{\n  a: ", 1<<18) + "\n"), "brackets stand open", source.CodeLarge},
+		"dashes":             {one(small + "hosts:\n  " + strings.Repeat("- ", 1<<20) + "x\n"), "begins more than", source.CodeLarge},
+		"tags":               {one(small + "hosts: " + strings.Repeat("!a ", 1<<20) + "x\n"), "begins more than", source.CodeLarge},
+		"keys in a row":      {one(small + strings.Repeat("a: ", 1<<20) + "x\n"), "begins more than", source.CodeLarge},
+		"deep states":        {one(small + "hosts:\n" + deep(80)), "nested deeper than", source.CodeLarge},
+		"deep imports":       {chain(20, 1), "or deeper than", load.CodeImports},
+		"wide imports":       {chain(12, 4), "more than", load.CodeImports},
+		"imports itself":     {one(small + "imports: { x: { source: ../s } }\n"), "cycle detected", load.CodeCycle},
+		"imports each other": {files{"/s/app.yaml": small + "imports: { x: { source: ../t } }\n", "/t/app.yaml": small + "imports: { y: { source: ../s } }\n"}, "cycle detected", load.CodeCycle},
+		"two documents":      {one(small + "---\n" + small), "2 YAML documents", ""},
+		"no mapping":         {one("- a\n- b\n"), "not a mapping", ""},
+		"bytes":              {one("\x00\xff\xfe"), "", ""},
+		"nothing":            {one(""), "app.id is required", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, found, err := load.Load(t.Context(), load.Options{Files: c.files, App: "/s", Root: "/lib"})
@@ -83,6 +84,9 @@ func TestHostile(t *testing.T) {
 			}
 			for _, f := range found {
 				if strings.Contains(f.Message, c.want) {
+					if f.Code != c.code {
+						t.Errorf("%s has the code %q, want %q", f, f.Code, c.code)
+					}
 					return
 				}
 			}

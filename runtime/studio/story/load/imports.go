@@ -108,14 +108,14 @@ func (l *loader) child(m *module, imp *imported) *module {
 	depth := 0
 	for p := m; p != nil; p = p.parent {
 		if p.app == app {
-			l.fail(imp.pos, "imports.%s: cycle detected via %s", imp.alias, l.shown(app))
+			l.refuse(CodeCycle, imp.pos, "imports.%s: cycle detected via %s", imp.alias, l.shown(app))
 			return nil
 		}
 		depth++
 	}
 	l.modules++
 	if depth > MaxImportDepth || l.modules > MaxImports {
-		l.fail(imp.pos, "imports.%s: more than %d imports, or deeper than %d", imp.alias, MaxImports, MaxImportDepth)
+		l.refuse(CodeImports, imp.pos, "imports.%s: more than %d imports, or deeper than %d", imp.alias, MaxImports, MaxImportDepth)
 		return nil
 	}
 	c := l.module(app, m, imp)

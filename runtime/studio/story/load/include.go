@@ -16,7 +16,7 @@ func (l *loader) include(into *source.Node, dir string) {
 	for _, g := range into.Get("include").Items() {
 		pattern := g.Scalar.Text()
 		if !local(pattern) {
-			l.fail(g.Pos, "include %q leads out of the story's folder", pattern)
+			l.refuse(CodeEscapes, g.Pos, "include %q leads out of the story's folder", pattern)
 			continue
 		}
 		names, err := l.files.Glob(l.ctx, dir, pattern)
@@ -25,7 +25,7 @@ func (l *loader) include(into *source.Node, dir string) {
 			continue
 		}
 		if len(names) > MaxIncludes {
-			l.fail(g.Pos, "include %q names %d files, the bound is %d", pattern, len(names), MaxIncludes)
+			l.refuse(CodeMany, g.Pos, "include %q names %d files, the bound is %d", pattern, len(names), MaxIncludes)
 			names = names[:MaxIncludes]
 		}
 		slices.Sort(names)

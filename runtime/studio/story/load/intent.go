@@ -54,6 +54,9 @@ func Duration(s string) (time.Duration, error) {
 		return time.Duration(n * float64(24*time.Hour)), nil
 	}
 	d, err := time.ParseDuration(s)
+	if err != nil && strings.ContainsRune(s, 'd') {
+		return 0, fault.New(fault.Invalid, "story.duration", "%q mixes days with other units, or is no duration", s)
+	}
 	if err != nil {
 		return 0, fault.New(fault.Invalid, "story.duration", "%q is no duration", s)
 	}

@@ -24,6 +24,12 @@ import (
 const (
 	CodeNoFile  fault.Code = "STORY_NO_FILE" // a file that is not there, or must not be read
 	CodeInvalid fault.Code = "STORY_INVALID" // the story has errors; the findings say which
+
+	// Of findings.
+	CodeEscapes fault.Code = "STORY_ESCAPES"      // a name that leads out of the story's folder
+	CodeCycle   fault.Code = "STORY_IMPORT_CYCLE" // an import within itself
+	CodeImports fault.Code = "STORY_IMPORTS"      // too many, or too deep
+	CodeMany    fault.Code = "STORY_TOO_MANY"     // more files than an include may name, or a prompt that is too long
 )
 
 // Files is where a story lies. Names are absolute and slashed; what must not be read is
@@ -170,7 +176,7 @@ func (l *loader) file(name string, at program.Pos) *source.Node {
 	}
 	l.yaml.Count(program.Pos{File: l.shown(name), Line: 1, Column: 1}, p.nodes)
 	for _, pr := range append(p.problems, l.yaml.Problems()...) {
-		l.fail(pr.Pos, "%s", pr.Message)
+		l.refuse(pr.Code, pr.Pos, "%s", pr.Message)
 	}
 	return p.node
 }
@@ -179,7 +185,7 @@ func (l *loader) file(name string, at program.Pos) *source.Node {
 func (l *loader) parse(name string, raw []byte) *source.Node {
 	n := l.yaml.Parse(name, raw)
 	for _, p := range l.yaml.Problems() {
-		l.fail(p.Pos, "%s", p.Message)
+		l.refuse(p.Code, p.Pos, "%s", p.Message)
 	}
 	return n
 }

@@ -89,10 +89,13 @@ func (l *loader) sink(o *object, state, intent string) {
 	switch {
 	case state == "":
 		l.fail(o.n.Pos, "%s.state is required", o.what)
+	case s == nil:
+		l.fail(o.pos("state"), "%s.state %q is not declared in states", o.what, state)
+	}
+	switch {
 	case intent == "":
 		l.fail(o.n.Pos, "%s.intent is required", o.what)
 	case s == nil:
-		l.fail(o.pos("state"), "%s.state %q is not declared in states", o.what, state)
 	case !takes(s, intent):
 		l.fail(o.pos("intent"), "%s.intent %q has no matching on: arc in state %q", o.what, intent, state)
 	default:

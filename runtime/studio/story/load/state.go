@@ -141,7 +141,7 @@ func (l *loader) timeout(p place, o *object, s *program.State) {
 	case after == "":
 		l.fail(n.Pos, "%s: missing 'after'", to.what)
 	case err != nil:
-		l.fail(to.pos("after"), "%s: %s", to.what, err)
+		l.fail(to.pos("after"), "%s: %s", to.what, problem(err))
 	default:
 		t.After = d
 	}

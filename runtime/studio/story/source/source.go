@@ -16,6 +16,8 @@ import (
 	"github.com/goccy/go-yaml/parser"
 
 	"github.com/soundstage-dev/soundstage/runtime/studio/story/value"
+
+	"github.com/soundstage-dev/soundstage/harness/fault"
 )
 
 // The bounds of a file, and of what aliases make of it.
@@ -32,9 +34,16 @@ type Pos struct {
 	Column int    `json:"column"` // in runes, from 1
 }
 
-// A Problem is something wrong with a file, and where.
+// The codes of problems that are a bound.
+const (
+	CodeLarge fault.Code = "STORY_SOURCE_TOO_LARGE" // more bytes, parts or depth than a story has
+	CodeAlias fault.Code = "STORY_SOURCE_ALIAS"     // an alias of nothing, or of itself
+)
+
+// A Problem is something wrong with a file, and where. Code is set where it is a bound.
 type Problem struct {
 	Pos
+	Code    fault.Code
 	Message string
 }
 
@@ -58,12 +67,14 @@ func (r *Reader) Nodes() int { return r.nodes }
 func (r *Reader) Count(at Pos, nodes int) {
 	was := r.nodes
 	if r.nodes += nodes; r.nodes > MaxNodes && was <= MaxNodes {
-		r.fail(at, "the story is larger than %d parts", MaxNodes)
+		r.refuse(CodeLarge, at, "the story is larger than %d parts", MaxNodes)
 	}
 }
 
-func (r *Reader) fail(at Pos, format string, args ...any) {
-	r.problems = append(r.problems, Problem{at, fmt.Sprintf(format, args...)})
+func (r *Reader) fail(at Pos, format string, args ...any) { r.refuse("", at, format, args...) }
+
+func (r *Reader) refuse(code fault.Code, at Pos, format string, args ...any) {
+	r.problems = append(r.problems, Problem{at, code, fmt.Sprintf(format, args...)})
 }
 
 // A Node is a part of a YAML file that knows where it stands.
@@ -189,12 +200,12 @@ func clip(s string) string {
 func (r *Reader) Parse(name string, raw []byte) *Node {
 	at := Pos{File: name, Line: 1, Column: 1}
 	if len(raw) > MaxFile {
-		r.fail(at, "the file has %d bytes, the bound is %d", len(raw), MaxFile)
+		r.refuse(CodeLarge, at, "the file has %d bytes, the bound is %d", len(raw), MaxFile)
 		return nil
 	}
 	if line, why := tangled(raw); why != "" {
 		at.Line = line
-		r.fail(at, "not read: %s", why)
+		r.refuse(CodeLarge, at, "not read: %s", why)
 		return nil
 	}
 	f, err := parser.ParseBytes(raw, 0)
@@ -245,7 +256,7 @@ func (b *builder) node(n ast.Node, depth int) *Node {
 	at := b.pos(n)
 	if b.r.nodes++; b.r.nodes > MaxNodes || depth > MaxDepth {
 		if b.r.nodes == MaxNodes+1 || depth == MaxDepth+1 {
-			b.r.fail(at, "the story is larger than %d parts, or nested deeper than %d", MaxNodes, MaxDepth)
+			b.r.refuse(CodeLarge, at, "the story is larger than %d parts, or nested deeper than %d", MaxNodes, MaxDepth)
 		}
 		return &Node{Pos: at}
 	}
@@ -280,7 +291,7 @@ func (b *builder) alias(n *ast.AliasNode, depth int) *Node {
 		}
 	}
 	if !ok {
-		b.r.fail(b.pos(n), "the alias *%s stands for nothing, or for itself", name)
+		b.r.refuse(CodeAlias, b.pos(n), "the alias *%s stands for nothing, or for itself", name)
 		return &Node{Pos: b.pos(n)}
 	}
 	b.open = append(b.open, name)
