@@ -186,24 +186,48 @@ func (s *Store) Create(ctx context.Context, p store.Piece, stamp store.Stamp) (s
 	if err != nil {
 		return store.Piece{}, err
 	}
-	list, digests := store.EscrowList(p.Escrow)
-	err = s.write(ctx, op, func(tx *pgx.Conn) error {
-		has, ok, err := head(ctx, tx, p.Ref)
-		if err != nil {
-			return err
-		}
-		if ok && !has.deleted {
-			return store.Taken(op, p.Ref, has.revision)
-		}
-		p.Revision = has.revision + 1
-		var b pgx.Batch
-		for i, e := range p.Escrow {
-			b.Queue("INSERT INTO blobs (digest, raw) VALUES ($1, $2) ON CONFLICT DO NOTHING", digests[i], bytesOf(e.Raw))
-		}
-		put(&b, p, stamp, list)
-		return tx.SendBatch(ctx, &b).Close()
-	})
+	err = s.write(ctx, op, func(tx *pgx.Conn) error { return create(ctx, tx, op, &p, stamp) })
 	return owned(p, err)
+}
+
+// CreateAll implements [store.Together].
+func (s *Store) CreateAll(ctx context.Context, ps []store.Piece, stamp store.Stamp) ([]store.Piece, error) {
+	const op = "postgres.create"
+	all, err := store.PrepareAll(ps, stamp)
+	if err != nil {
+		return nil, err
+	}
+	err = s.write(ctx, op, func(tx *pgx.Conn) error {
+		for i := range all {
+			if err := create(ctx, tx, op, &all[i], stamp); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return all, nil
+}
+
+// create writes p as the revision that it becomes, if its id is free.
+func create(ctx context.Context, tx *pgx.Conn, op string, p *store.Piece, stamp store.Stamp) error {
+	has, ok, err := head(ctx, tx, p.Ref)
+	if err != nil {
+		return err
+	}
+	if ok && !has.deleted {
+		return store.Taken(op, p.Ref, has.revision)
+	}
+	p.Revision = has.revision + 1
+	list, digests := store.EscrowList(p.Escrow)
+	var b pgx.Batch
+	for i, e := range p.Escrow {
+		b.Queue("INSERT INTO blobs (digest, raw) VALUES ($1, $2) ON CONFLICT DO NOTHING", digests[i], bytesOf(e.Raw))
+	}
+	put(&b, *p, stamp, list)
+	return tx.SendBatch(ctx, &b).Close()
 }
 
 // Update implements [store.Store].

@@ -62,6 +62,22 @@ func Prepare(p Piece, s Stamp) (Piece, error) {
 	return p, nil
 }
 
+// PrepareAll is Prepare for pieces that are written together. They share no bytes with ps.
+func PrepareAll(ps []Piece, s Stamp) ([]Piece, error) {
+	all := make([]Piece, len(ps))
+	for i, p := range ps {
+		var err error
+		if all[i], err = Prepare(p, s); err != nil {
+			return nil, err
+		}
+		all[i].Escrow = slices.Clone(all[i].Escrow)
+		for k := range all[i].Escrow {
+			all[i].Escrow[k].Raw = slices.Clone(all[i].Escrow[k].Raw)
+		}
+	}
+	return all, nil
+}
+
 func object(ref Ref, what string, raw []byte) ([]byte, error) {
 	b, err := canon.JSON(raw)
 	if err != nil {

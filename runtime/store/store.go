@@ -76,6 +76,13 @@ type Revision struct {
 	Size int64 `json:"size"`
 }
 
+// Together is a store that can make several pieces at once.
+type Together interface {
+	// CreateAll is Create for each of them, in one transaction: all are made, or none is,
+	// also where the process dies. Its errors are those of Create.
+	CreateAll(ctx context.Context, ps []Piece, s Stamp) ([]Piece, error)
+}
+
 // A Store keeps pieces. Every method is one transaction; what it decides, it
 // decides inside of it. Nothing that a method reported as done is lost by kill -9.
 type Store interface {

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -109,31 +108,37 @@ func renameImport(in *content.Imported, id string) error {
 	return nil
 }
 
-// importPieces writes all of them or none: where one cannot be written, those before it
-// are taken away again.
+// importPieces writes all of them or none.
 func (h *house) importPieces(ctx context.Context, file string, pieces []store.Piece) ([]importedPiece, error) {
-	var made []importedPiece
-	for _, p := range pieces {
-		saved, err := h.store.Create(ctx, p, store.Stamp{At: h.clock.Now(), Cause: "import"})
-		if err == nil {
-			made = append(made, importedPiece{Kind: p.Kind, ID: p.ID, Title: p.Title, Revision: saved.Revision})
-			continue
-		}
-		for _, m := range made {
-			undo := h.store.Delete(ctx, store.Ref{Kind: m.Kind, ID: m.ID}, m.Revision, store.Stamp{At: h.clock.Now(), Cause: "import undone"})
-			err = errors.Join(err, undo)
-		}
-		if has, miss := h.store.Get(ctx, p.Ref, 0); fault.CodeOf(err) == fault.Conflict && miss == nil && content.Fingerprint(has.Body) == content.Fingerprint(p.Body) {
-			return nil, fault.Wrap(err, fault.Conflict, "import", "%q was not imported: %s is there, and has the same content", file, p.Ref).
-				WithHint("there is nothing to do; --anyway with another --id makes a second one")
-		}
-		if fault.CodeOf(err) == fault.Conflict {
-			return nil, fault.Wrap(err, fault.Conflict, "import", "%q was not imported", file).
-				WithHint("give it another id with --id, or change the piece that is there")
-		}
+	saved, err := h.store.CreateAll(ctx, pieces, store.Stamp{At: h.clock.Now(), Cause: "import"})
+	if fault.CodeOf(err) == fault.Conflict {
+		return nil, h.taken(ctx, file, pieces, err)
+	}
+	if err != nil {
 		return nil, err
 	}
+	var made []importedPiece
+	for _, p := range saved {
+		made = append(made, importedPiece{Kind: p.Kind, ID: p.ID, Title: p.Title, Revision: p.Revision})
+	}
 	return made, nil
+}
+
+// taken is why the id of one of the pieces is not free: the same content has it, or
+// another.
+func (h *house) taken(ctx context.Context, file string, pieces []store.Piece, err error) error {
+	for _, p := range pieces {
+		has, miss := h.store.Get(ctx, p.Ref, 0)
+		if miss == nil && content.Fingerprint(has.Body) == content.Fingerprint(p.Body) {
+			return fault.Wrap(err, fault.Conflict, "import", "%q was not imported: %s is there, and has the same content", file, p.Ref).
+				WithHint("there is nothing to do; --anyway with another --id makes a second one")
+		}
+		if miss == nil {
+			break // the first that is there is the one that was refused
+		}
+	}
+	return fault.Wrap(err, fault.Conflict, "import", "%q was not imported", file).
+		WithHint("give it another id with --id, or change the piece that is there")
 }
 
 // readFile reads a file that the person named, up to limit bytes. What they named may

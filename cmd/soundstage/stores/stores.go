@@ -33,12 +33,18 @@ import (
 
 // A Store is all that a studio keeps, whatever keeps it.
 type Store interface {
-	store.Store
+	Pieces
 	draft.Drafts
 	ledger.Rows
 	Beside
 	gate.Between
 	Backend
+}
+
+// Pieces is where the pieces are.
+type Pieces interface {
+	store.Store
+	store.Together
 }
 
 // Beside is what is kept beside the pieces and their drafts.

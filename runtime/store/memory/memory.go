@@ -129,6 +129,27 @@ func (s *Store) Create(ctx context.Context, p store.Piece, stamp store.Stamp) (s
 	return s.write(p, stamp), nil
 }
 
+// CreateAll implements [store.Together].
+func (s *Store) CreateAll(ctx context.Context, ps []store.Piece, stamp store.Stamp) ([]store.Piece, error) {
+	all, err := store.PrepareAll(ps, stamp)
+	if err = cmp.Or(ctx.Err(), err); err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	seen := map[store.Ref]bool{}
+	for _, p := range all {
+		if e, ok := s.current(p.Ref); ok || seen[p.Ref] {
+			return nil, store.Taken("memory.create", p.Ref, max(1, e.piece.Revision))
+		}
+		seen[p.Ref] = true
+	}
+	for i, p := range all {
+		all[i] = s.write(p, stamp)
+	}
+	return all, nil
+}
+
 // Update implements [store.Store].
 func (s *Store) Update(ctx context.Context, p store.Piece, stamp store.Stamp) (store.Piece, error) {
 	const op = "memory.update"

@@ -58,6 +58,7 @@ func RunProcesses(t *testing.T, open func(t *testing.T) Processes) {
 	t.Run("one of two processes applies", func(t *testing.T) { testTwoProcesses(t, open(t)) })
 	t.Run("many open a new studio", func(t *testing.T) { testManyOpen(t, open(t)) })
 	t.Run("kill during apply", func(t *testing.T) { testKill(t, open(t)) })
+	t.Run("kill during import", func(t *testing.T) { testKillTogether(t, open(t)) })
 }
 
 // Child is the other process: it does the job, and says what it does by print. wait ends
@@ -72,6 +73,8 @@ func Child(t *testing.T, st Backend, job string, wait func(), print func(line st
 		}, say)
 	case "apply":
 		applyForever(t, st, say)
+	case "import":
+		importForever(t, st, say)
 	default:
 		t.Fatalf("no job %q", job)
 	}

@@ -24,6 +24,7 @@ func Run(t *testing.T, open func(t *testing.T) store.Store) {
 		run  func(t *testing.T, st store.Store)
 	}{
 		{"create", testCreate},
+		{"create together", testTogether},
 		{"bad input", testBadInput},
 		{"bounds", testBounds},
 		{"update", testUpdate},
