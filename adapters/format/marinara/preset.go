@@ -54,6 +54,10 @@ var effort = twin.Over{
 			twin.Drop(doc, effortAt)
 			return nil
 		}
+		if near := nearestEffort[val.Text()]; near != "" {
+			twin.Set(doc, effortAt, canon.NewText(near))
+			return []twin.Loss{{Value: twin.Clip(val), Verdict: twin.Approximated, Reason: "Marinara's words are low, medium, high and maximum; the nearest is " + near}}
+		}
 		twin.Set(doc, effortAt, val)
 		if slices.Contains([]string{"low", "medium", "high", "maximum"}, val.Text()) {
 			return nil
@@ -64,6 +68,9 @@ var effort = twin.Over{
 		}}
 	},
 }
+
+// nearestEffort are words of other platforms that mean more, or less, than Marinara's do.
+var nearestEffort = map[string]string{"min": "low", "minimal": "low", "max": "maximum", "xhigh": "maximum"}
 
 const effortAt = "/data/preset/parameters/reasoningEffort"
 

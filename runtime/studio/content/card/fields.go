@@ -81,7 +81,7 @@ var fields = append([]field{
 	{"/attribution/source", twin.TextList, only3("/source", "/source")},
 	{"/attribution/created", twin.Seconds, only3("/creation_date", "/created")},
 	{"/attribution/modified", twin.Seconds, only3("/modification_date", "/modified")},
-	{"/discovery/tags", twin.TextList, with1(kept("/tags", oldTavern), since2("/tags"))},
+	{"/discovery/tags", twin.Tags, with1(kept("/tags", oldTavern), since2("/tags"))},
 	{"/discovery/creatorNotes", twin.Text, with1(kept("/creatorcomment", oldTavern), since2("/creator_notes"))},
 	{"/discovery/multilingual", twin.TextMap, only3("/creator_notes_multilingual", "/multilingual")},
 	{"/settings/talkativeness", twin.Number, with1(kept("/talkativeness", oldTavern), extension("/talkativeness", ""))},

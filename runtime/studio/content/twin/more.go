@@ -186,3 +186,23 @@ func Wrapped(key, why string) Codec {
 		},
 	}
 }
+
+// Tags is TextList, and of a single text what stands between its commas, as people type
+// tags.
+var Tags = Codec{Read: readTags, Write: TextList.Write, Empty: `[]`}
+
+func readTags(n *canon.Node) (*canon.Node, string) {
+	if n.Kind() != canon.String || !strings.Contains(n.Text(), ",") {
+		return TextList.Read(n)
+	}
+	var tags []*canon.Node
+	for tag := range strings.SplitSeq(n.Text(), ",") {
+		if tag = strings.TrimSpace(tag); tag != "" {
+			tags = append(tags, canon.NewText(tag))
+		}
+	}
+	if len(tags) == 0 {
+		return nil, ""
+	}
+	return canon.NewArray(tags...), "is a single text where a list belongs; what is between its commas is"
+}
