@@ -16,7 +16,6 @@ import (
 	sjson "go.starlark.net/lib/json"
 	smath "go.starlark.net/lib/math"
 	"go.starlark.net/starlark"
-	"go.starlark.net/syntax"
 
 	"github.com/soundstage-dev/soundstage/harness/fault"
 	"github.com/soundstage-dev/soundstage/runtime/studio/story/value"
@@ -35,6 +34,7 @@ const (
 const (
 	CodeScript fault.Code = "STORY_SCRIPT"           // it does not parse, or failed
 	CodeSteps  fault.Code = "STORY_SCRIPT_STEPS"     // more than MaxSteps
+	CodeMemory fault.Code = "STORY_SCRIPT_MEMORY"    // it makes more than MaxMade
 	CodeShape  fault.Code = "STORY_SCRIPT_SHAPE"     // inputs or outputs that its sidecar does not declare
 	CodeDoor   fault.Code = "STORY_SCRIPT_NO_DOOR"   // it asks for something that this run does not give
 	CodeLarge  fault.Code = "STORY_SCRIPT_TOO_LARGE" // a script, or what it is given or gives, beyond a bound
@@ -101,11 +101,17 @@ func Run(ctx context.Context, s Script, inputs, world value.Value, d Doors) (out
 			err = fault.New(CodeScript, op, "%s: %v", s.Name, r)
 		}
 	}()
-	predeclared := starlark.StringDict{"json": sjson.Module, "math": smath.Module}
-	globals, err := starlark.ExecFileOptions(&syntax.FileOptions{Set: true, TopLevelControl: false, GlobalReassign: false}, thread, s.Name, s.Source, predeclared)
+	predeclared := (&scale{}).guards()
+	predeclared["json"], predeclared["math"] = sjson.Module, smath.Module
+	program, err := compiled(s, predeclared.Has)
 	if err != nil {
 		return out, s.failed(ctx, thread, err)
 	}
+	globals, err := program.Init(thread, predeclared)
+	if err != nil {
+		return out, s.failed(ctx, thread, err)
+	}
+	globals.Freeze()
 	main, ok := globals["main"].(starlark.Callable)
 	if !ok {
 		return out, fault.New(CodeScript, op, "%s has no function main(ctx)", s.Name)
@@ -118,6 +124,9 @@ func Run(ctx context.Context, s Script, inputs, world value.Value, d Doors) (out
 	got, err := starlark.Call(thread, main, starlark.Tuple{arg}, nil)
 	if err != nil {
 		return out, s.failed(ctx, thread, err)
+	}
+	if _, ok := deep(got); !ok { // before it is spelled out
+		return out, fault.New(CodeLarge, op, "%s gives more than %d parts or %d bytes", s.Name, MaxParts, MaxMade)
 	}
 	if out, err = toValue(got, 0); err != nil {
 		return out, fault.Wrap(err, CodeShape, op, "%s gives something that a world cannot hold", s.Name)

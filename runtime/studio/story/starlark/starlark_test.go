@@ -51,7 +51,7 @@ func TestRun(t *testing.T) {
 		{name: "no main", source: "x = 1", in: `{"n":1}`, code: starlark.CodeScript},
 		{name: "fails", source: "def main(ctx):\n  return {'out': 1 // 0}", in: `{"n":1}`, code: starlark.CodeScript},
 		{name: "does not parse", source: "def main(", in: `{"n":1}`, code: starlark.CodeScript},
-		{name: "endless", source: "def main(ctx):\n  x = 0\n  for i in range(100000000):\n    x += i\n  return {'out': x}", in: `{"n":1}`, code: starlark.CodeSteps},
+		{name: "endless", source: "def main(ctx):\n  x = 0\n  for i in range(10000):\n    for j in range(10000):\n      x += i\n  return {'out': x}", in: `{"n":1}`, code: starlark.CodeSteps},
 		{name: "a closed door", source: "def main(ctx):\n  return {'out': ctx.fs.read('x')}", in: `{"n":1}`, code: starlark.CodeDoor},
 		{name: "load", source: "load('x.star', 'y')\ndef main(ctx):\n  return {'out': 1}", in: `{"n":1}`, code: starlark.CodeScript},
 		{name: "inputs are frozen", source: "def main(ctx):\n  ctx.inputs['n'] = 2\n  return {'out': 1}", in: `{"n":1}`, code: starlark.CodeScript},
@@ -64,4 +64,64 @@ func TestRun(t *testing.T) {
 			}
 		})
 	}
+}
+
+// What one step can make without a bound on memory is refused before it is made.
+func TestMemory(t *testing.T) {
+	for body, code := range map[string]fault.Code{
+		"for i in range(100):\n    s += s":                                       starlark.CodeMemory,
+		"for i in range(100):\n    s = s + s":                                    starlark.CodeMemory,
+		"s = s * 1000000000":                                                     starlark.CodeMemory,
+		"s = 1000000000 * s":                                                     starlark.CodeMemory,
+		"s *= 1000000000":                                                        starlark.CodeMemory,
+		"l = list(range(1000000000))":                                            starlark.CodeMemory,
+		"l = sorted(range(1000000000))":                                          starlark.CodeMemory,
+		"for i in range(100):\n    l = l + l":                                    starlark.CodeMemory,
+		"for i in range(100):\n    l += l":                                       starlark.CodeMemory,
+		"for i in range(100):\n    l.extend(l)":                                  starlark.CodeMemory,
+		"for i in range(100):\n    d['l'] += d['l']":                             starlark.CodeMemory,
+		"for i in range(100):\n    x = x * x":                                    starlark.CodeMemory,
+		"for i in range(100):\n    x *= x":                                       starlark.CodeMemory,
+		"for i in range(60):\n    l = [l, l]\n  s = str(l)":                      starlark.CodeMemory,
+		"for i in range(60):\n    l = [l, l]\n  s = '%s' % (l,)":                 starlark.CodeMemory,
+		"for i in range(60):\n    l = [l, l]\n  s = '{}'.format(l)":              starlark.CodeMemory,
+		"for i in range(60):\n    l = [l, l]\n  s = json.encode(l)":              starlark.CodeMemory,
+		"for i in range(60):\n    l = [l, l]\n  s = l":                           starlark.CodeLarge,
+		"for i in range(60):\n    x = (x, x)":                                    starlark.CodeMemory,
+		"s = (s * 1000000).replace('a', s * 1000)":                               starlark.CodeMemory,
+		"s = (s * 1000).join([s] * 1000000)":                                     starlark.CodeMemory,
+		"j = s.join\n  s = j([s * 1000000] * 1000)":                              starlark.CodeMemory,
+		"s = ('{0}' * 100000).format(s * 100000)":                                starlark.CodeMemory,
+		"l = list((s * 100000000).elems())":                                      starlark.CodeMemory,
+		"for i in range(1000):\n    l.append((s * 1000000)[1:])":                 starlark.CodeMemory,
+		"l[len([0]) - 1] += 'x'":                                                 starlark.CodeScript,
+		"s = ''.join(['%d' % i for i in range(2000)]) and 'ok'":                  "",
+		"for i in range(2000):\n    s += 'line %d\\n' % i\n  s = 'ok'":           "",
+		"d['l'] += [1]\n  l += d['l']\n  s = 'ok' if l == [0, 0, 1] else str(l)": "",
+		"a, b = (1, 2)\n  (l + [b, a])[0]\n  s = {a: 'ok' for a in [1]}[1]":      "",
+		"s = sorted(['ok', 'x'], key=lambda v, n=1: len(v) * -n)[0]":             "",
+		"s = [p for p in zip([1], ['ok']) if p[0] + 0 == 1][0][1]":               "",
+		"f = lambda *a, **k: a[0] + k['b']\n  s = f(*['o'], **{'b': 'k'})":       "",
+		"if 5 * 2 == 10 and not (3 % 2 == 0):\n    s = 'ok'[0:2:1]":              "",
+	} {
+		source := "def main(ctx):\n  s, l, x, d = 'a', [0], 3, {'l': [0]}\n  " + body + "\n  return {'out': s}\n"
+		out, err := run(t, source, `{"n":1}`, starlark.Doors{})
+		if fault.CodeOf(err) != code || err == nil && out.JSON() != `{"out":"ok"}` {
+			t.Errorf("%s: %.100s, %v, want %q", body, out.JSON(), err, code)
+		}
+	}
+}
+
+// FuzzRun runs anything: it ends, and what it gives can be held by a world.
+func FuzzRun(f *testing.F) {
+	for _, body := range []string{"return {'out': [x for x in range(3)]}", "s = 'a'\n  s += s * 3\n  return {'out': '%s' % s}", "d = {1: (2, 3)}\n  d[1] += (4,)\n  return {'out': str(d)}", "f = lambda a, *b: b\n  return {'out': f(1, *[2, 3])[1:]}"} {
+		f.Add("def main(ctx):\n  " + body + "\n")
+	}
+	f.Fuzz(func(t *testing.T, source string) {
+		if out, err := run(t, source, `{"n":1}`, starlark.Doors{}); err == nil && out.Kind() != value.Map {
+			t.Errorf("%q gives %s", source, out.JSON())
+		} else if err != nil && fault.CodeOf(err) == "" {
+			t.Errorf("%q: %v has no code", source, err)
+		}
+	})
 }
