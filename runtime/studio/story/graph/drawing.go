@@ -10,6 +10,7 @@ type line struct {
 	from, to int      // nodes
 	intents  []string // in order, each once
 	guards   []string // "go: world.lit" of those with a condition
+	follows  bool     // no intent: what follows from a call, a job or the time
 }
 
 // lines are the lines of a graph. The way to the landing is left out: every room has it.
@@ -39,7 +40,44 @@ func (g Graph) lines() (lines []line, landing string) {
 			l.guards = append(l.guards, e.Label+": "+e.Attrs.When)
 		}
 	}
-	return lines, landing
+	return g.andFollows(lines, at), landing
+}
+
+// andFollows adds what follows from no intent, to where no other line leads: there are
+// many, and most lead back to where a story begins.
+func (g Graph) andFollows(lines []line, at map[string]int) []line {
+	led := g.led(lines)
+	index := map[[2]int]int{}
+	for _, e := range g.follows {
+		from, ok := at[e.Source]
+		to, there := at[e.Target]
+		if !ok || !there || from == to || led[to] {
+			continue
+		}
+		pair := [2]int{from, to}
+		i, ok := index[pair]
+		if !ok {
+			i = len(lines)
+			index[pair] = i
+			lines = append(lines, line{from: from, to: to, follows: true})
+		}
+		if l := &lines[i]; !slices.Contains(l.intents, e.Label) {
+			l.intents = append(l.intents, e.Label)
+		}
+	}
+	return lines
+}
+
+// led says of each node whether a line leads to it, or the story begins there.
+func (g Graph) led(lines []line) []bool {
+	led := make([]bool, len(g.Nodes))
+	for i, n := range g.Nodes {
+		led[i] = n.Attrs.Initial
+	}
+	for _, l := range lines {
+		led[l.to] = led[l.to] || l.from != l.to
+	}
+	return led
 }
 
 // maxIntents is how many intents a line names; the rest is counted.

@@ -41,6 +41,7 @@ type Graph struct {
 	Nodes    []Node  `json:"nodes"`
 	Edges    []Edge  `json:"edges"`
 	Groups   []Group `json:"groups"`
+	follows  []Edge  // what no intent takes: for drawings, and no part of the shape
 }
 
 // Layout is how a graph is best drawn.
@@ -111,6 +112,7 @@ func Of(s *program.Story) Graph {
 		g.Nodes = append(g.Nodes, node(s, room, far))
 		g.Groups = append(g.Groups, Group{ID: "room:" + room.Path, Kind: "room", Label: label(room)})
 		g.Edges = append(g.Edges, ways(s, room, top)...)
+		g.follows = append(g.follows, follows(s, room, top)...)
 	}
 	g.close()
 	return g
@@ -140,7 +142,7 @@ func Within(s *program.Story, room string) (g Graph, ok bool) {
 			g.Nodes = append(g.Nodes, n)
 		}
 	})
-	g.Edges = ways(s, st, inside)
+	g.Edges, g.follows = ways(s, st, inside), follows(s, st, inside)
 	for _, e := range g.Edges {
 		to := strings.TrimPrefix(e.Target, "state:")
 		if top(to) != st.Path && !outside[to] {
@@ -226,6 +228,28 @@ func ways(s *program.Story, st *program.State, at func(string) string) []Edge {
 				}
 				all = append(all, e)
 			}
+		}
+	})
+	return all
+}
+
+// follows are where a state and all below it lead without an intent: when a call fails, a
+// job ends, or the time is over.
+func follows(s *program.Story, st *program.State, at func(string) string) []Edge {
+	var all []Edge
+	add := func(from *program.State, t *program.Target, label string) {
+		if t == nil || t.Path == "" || s.States[t.Path] == nil || !isRoom(s.States[top(t.Path)]) {
+			return
+		}
+		all = append(all, Edge{Source: "state:" + at(from.Path), Target: "state:" + at(t.Path), Label: label})
+	}
+	walk(st, func(from *program.State) {
+		effects(from, func(e *program.Effect, _ int) {
+			add(from, e.OnError, "on error")
+			add(from, e.Target, "when it ends")
+		})
+		if from.Timeout != nil {
+			add(from, &from.Timeout.Target, "when time is over")
 		}
 	})
 	return all

@@ -14,6 +14,8 @@ const (
 	rowGap     = 22
 	thruHeight = 16 // what a line that passes a column takes of it
 	loopSize   = 18
+	crowding   = 7   // how much wider a gap is with each line in it
+	widestGap  = 420 // that it makes
 )
 
 // A vertex is a node of the drawing, or where a line passes a column.
@@ -22,6 +24,7 @@ type vertex struct {
 	layer int
 	order int // in its layer
 	width float64
+	over  float64 // what it needs above, for a line to itself
 	x, y  float64 // left, and middle
 	next  []int   // vertices in the layer behind
 	prev  []int   // and before
@@ -69,6 +72,9 @@ func place(widths []float64, lines []line, first []int) (*layout, error) {
 		l.layers[d] = append(l.layers[d], i)
 	}
 	for _, ln := range lines {
+		if ln.from == ln.to {
+			l.vertices[ln.from].over = loopSize
+		}
 		if l.route(ln); len(l.vertices) > maxVertices {
 			return nil, fault.New(CodeSize, "story.graph", "the picture would have more than %d places", maxVertices).
 				WithHint("draw one room, or take the graph as JSON or Mermaid")
@@ -194,9 +200,11 @@ func (l *layout) mean(of []int, otherwise float64, what func(vertex) float64) fl
 // lines behind it.
 func (l *layout) columns() {
 	l.gaps = slices.Repeat([]float64{56}, len(l.layers))
+	crowd := make([]float64, len(l.layers))
 	for _, r := range l.routes {
 		d := l.vertices[r.via[0]].layer
-		l.gaps[d] = max(l.gaps[d], width(r.line.label(), labelSize)+44)
+		crowd[d]++
+		l.gaps[d] = max(l.gaps[d], width(r.line.label(), labelSize)+44, min(40+crowd[d]*crowding, widestGap))
 	}
 	x := float64(margin)
 	for d, layer := range l.layers {
@@ -219,6 +227,7 @@ func (l *layout) rows() {
 	for _, layer := range l.layers {
 		y := 0.0
 		for _, v := range layer {
+			y += l.vertices[v].over
 			l.vertices[v].y = y + l.vertices[v].height()/2
 			y += l.vertices[v].height() + rowGap
 		}
@@ -250,7 +259,7 @@ func (l *layout) settle(layer []int) {
 		want[i] = l.mean(near, l.vertices[v].y, func(o vertex) float64 { return o.y })
 		got[i] = want[i]
 		if i > 0 {
-			apart := (l.vertices[layer[i-1]].height()+l.vertices[v].height())/2 + rowGap
+			apart := (l.vertices[layer[i-1]].height()+l.vertices[v].height())/2 + rowGap + l.vertices[v].over
 			got[i] = max(got[i], got[i-1]+apart)
 		}
 		off += got[i] - want[i]

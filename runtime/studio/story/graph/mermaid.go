@@ -13,6 +13,7 @@ func (g Graph) Mermaid() string {
 	var b strings.Builder
 	b.WriteString("stateDiagram-v2\n  direction " + g.Layout.RankDir + "\n")
 	lines, landing := g.lines()
+	led := g.led(lines)
 	if landing != "" {
 		fmt.Fprintf(&b, "  %%%% every other room also has: %s\n", landing)
 	}
@@ -41,7 +42,7 @@ func (g Graph) Mermaid() string {
 		if n.Attrs.HasAgent {
 			agents = append(agents, "s"+itoa(i))
 		}
-		if n.Attrs.Unreachable {
+		if !led[i] {
 			lost = append(lost, "s"+itoa(i))
 		}
 	}

@@ -36,6 +36,7 @@ type canvas struct {
 	strings.Builder
 	right, bottom float64
 	tags          []tag
+	boxes         []tag // of nodes, which no label covers
 }
 
 func (c *canvas) put(format string, args ...any) { fmt.Fprintf(c, format+"\n", args...) }
@@ -45,6 +46,7 @@ func (c *canvas) put(format string, args ...any) { fmt.Fprintf(c, format+"\n", a
 func (g Graph) SVG() (string, error) {
 	lines, landing := g.lines()
 	var first []int
+	led := g.led(lines)
 	widths := make([]float64, len(g.Nodes))
 	for i, n := range g.Nodes {
 		if n.Attrs.Initial {
@@ -57,16 +59,21 @@ func (g Graph) SVG() (string, error) {
 		return "", err
 	}
 	body := &canvas{}
+	for _, v := range l.vertices {
+		if v.node >= 0 {
+			body.boxes = append(body.boxes, tag{point: point{v.x + v.width/2, v.y}, width: v.width, height: nodeHeight + 2})
+		}
+	}
 	for i, r := range l.routes {
 		g.drawRoute(body, l, i, r)
 	}
 	for _, v := range l.vertices {
 		if v.node >= 0 {
-			g.drawNode(body, v)
+			g.drawNode(body, v, led[v.node])
 		}
 	}
 	body.drawTags()
-	g.drawLegend(body, landing)
+	g.drawLegend(body, landing, lines, led)
 	return g.frame(body), nil
 }
 
@@ -98,7 +105,7 @@ func (g Graph) caption(i int) string {
 	return ""
 }
 
-func (g Graph) drawNode(c *canvas, v vertex) {
+func (g Graph) drawNode(c *canvas, v vertex, led bool) {
 	n := g.Nodes[v.node]
 	fill, stroke, more := "#f8fafc", "#94a3b8", ""
 	switch {
@@ -106,7 +113,7 @@ func (g Graph) drawNode(c *canvas, v vertex) {
 		fill, stroke, more = "#ecfdf5", "#059669", ` stroke-width="2"`
 	case n.Attrs.Outside:
 		fill, stroke = "#ffffff", "#cbd5e1"
-	case n.Attrs.Unreachable:
+	case !led:
 		fill, more = "#ffffff", ` stroke-dasharray="5 4"`
 	case n.Attrs.Import:
 		fill, stroke = "#eff6ff", "#60a5fa"
@@ -151,35 +158,59 @@ func (g Graph) drawRoute(c *canvas, l *layout, i int, r route) {
 		slices.Reverse(places)
 		ends = `stroke-dasharray="6 3" marker-start="url(#to)"`
 	}
+	if r.line.follows {
+		ends = strings.ReplaceAll(ends, `stroke-dasharray="6 3" `, "") + ` stroke-dasharray="2 3"`
+	}
 	tip := g.Nodes[r.line.from].Ref.Ref + " → " + g.Nodes[r.line.to].Ref.Ref + "\n" + strings.Join(append(slices.Clone(r.line.intents), r.line.guards...), "\n")
 	c.put(`<path d="%s" fill="none" stroke="#94a3b8" %s><title>%s</title></path>`, path, ends, escaped(tip))
 	c.write(r.line.label(), places)
+	for _, v := range r.via {
+		c.reach(l.vertices[v].x+l.vertices[v].width, l.vertices[v].y+thruHeight)
+	}
 }
 
 // A tag is a label that has its place.
 type tag struct {
 	point
-	width float64
-	text  string
+	width, height float64
+	text          string
 }
 
-func (t tag) covers(o tag) bool {
-	return abs(t.x-o.x) < (t.width+o.width)/2 && abs(t.y-o.y) < labelSize
+// over is how much of another thing a label covers, in square pixels.
+func (t tag) over(o tag) float64 {
+	wide := (t.width+o.width)/2 - abs(t.x-o.x)
+	high := (t.height+o.height)/2 - abs(t.y-o.y)
+	return max(wide, 0) * max(high, 0)
 }
 
-// write gives a label the first place where it covers no other, or one below.
+// nudges are how far from its line a label may stand, the nearest first.
+var nudges = []float64{0, -labelSize, labelSize, -2 * labelSize, 2 * labelSize, -3 * labelSize, 3 * labelSize}
+
+// write gives a label the first place where it covers nothing, or else the one where it
+// covers the least; a node counts more than another label.
 func (c *canvas) write(text string, places []point) {
-	t := tag{width: width(text, labelSize) + 4, text: text}
-	for down := 0.0; down < 5*labelSize; down += labelSize {
+	t := tag{width: width(text, labelSize) + 4, height: labelSize, text: text}
+	best, least := places[0], -1.0
+	for _, off := range nudges {
 		for _, at := range places {
-			t.point = point{at.x, at.y + down}
-			if !slices.ContainsFunc(c.tags, t.covers) {
+			t.point = point{max(at.x, margin/2+t.width/2), max(at.y+off, labelSize)}
+			covered := 0.0
+			for _, o := range c.tags {
+				covered += t.over(o)
+			}
+			for _, o := range c.boxes {
+				covered += 4 * t.over(o)
+			}
+			if least < 0 || covered < least {
+				best, least = t.point, covered
+			}
+			if covered == 0 {
 				c.tags = append(c.tags, t)
 				return
 			}
 		}
 	}
-	t.point = places[0]
+	t.point = best
 	c.tags = append(c.tags, t)
 }
 
@@ -284,7 +315,7 @@ func (l *layout) port(line, v int, right bool) float64 {
 }
 
 // drawLegend says what the signs mean that were drawn.
-func (g Graph) drawLegend(c *canvas, landing string) {
+func (g Graph) drawLegend(c *canvas, landing string, lines []line, led []bool) {
 	some := func(f func(NodeAttrs) bool) bool {
 		return slices.ContainsFunc(g.Nodes, func(n Node) bool { return f(n.Attrs) })
 	}
@@ -298,7 +329,10 @@ func (g Graph) drawLegend(c *canvas, landing string) {
 	if some(func(a NodeAttrs) bool { return a.Import }) {
 		words = append(words, "blue: imported")
 	}
-	if some(func(a NodeAttrs) bool { return a.Unreachable }) {
+	if slices.ContainsFunc(lines, func(l line) bool { return l.follows }) {
+		words = append(words, "dotted: when a call fails, a job ends or time is over")
+	}
+	if slices.Contains(led, false) {
 		words = append(words, "dashed: nothing leads here")
 	}
 	if landing != "" {
