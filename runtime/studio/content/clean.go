@@ -151,7 +151,7 @@ func rewrapped(kind carrier.Kind, raw []byte, docs map[string][]byte) ([]byte, e
 		}
 		return carrier.WriteTexts(raw, texts...)
 	case carrier.Archive, carrier.JPEG:
-		return carrier.WriteArchive(raw, docs[""])
+		return carrier.RewriteArchive(raw, docs[""])
 	}
 	return carrier.WriteJSON(raw, docs[""]), nil
 }

@@ -208,8 +208,41 @@ type Extra struct {
 // or one behind a JPEG, come along packed as they are; nil begins an empty one. Extras
 // that have names which are taken are left out.
 func WriteArchive(original, card []byte, extras ...Extra) ([]byte, error) {
+	return writeArchive(nil, original, card, extras)
+}
+
+// RewriteArchive is the archive with another card, behind its picture where it is behind
+// one.
+func RewriteArchive(original, card []byte) ([]byte, error) {
+	z, err := openArchive(original, Sniff(original))
+	if err != nil {
+		return nil, err
+	}
+	return writeArchive(pictureOf(original, z), original, card, nil)
+}
+
+// pictureOf is what stands before an archive.
+func pictureOf(data []byte, z *zip.Reader) []byte {
+	first := int64(len(data))
+	for _, e := range z.File {
+		if at, err := e.DataOffset(); err == nil {
+			first = min(first, at)
+		}
+	}
+	return data[:max(0, bytes.LastIndex(data[:first], []byte("PK\x03\x04")))]
+}
+
+// behind begins an archive behind a picture, or at once where there is none.
+func behind(out *bytes.Buffer, picture []byte) *zip.Writer {
+	out.Write(picture)
+	w := zip.NewWriter(out)
+	w.SetOffset(int64(len(picture)))
+	return w
+}
+
+func writeArchive(front, original, card []byte, extras []Extra) ([]byte, error) {
 	var out bytes.Buffer
-	w := zip.NewWriter(&out)
+	w := behind(&out, front)
 	names := map[string]bool{}
 	if original != nil {
 		z, err := openArchive(original, Sniff(original))
@@ -243,7 +276,7 @@ func WriteArchive(original, card []byte, extras ...Extra) ([]byte, error) {
 	if err := w.Close(); err != nil {
 		return nil, notPacked(err, CardName)
 	}
-	if _, err := openArchive(out.Bytes(), Archive); err != nil {
+	if _, err := openArchive(out.Bytes(), Sniff(out.Bytes())); err != nil {
 		return nil, fmt.Errorf("carrier.write: %w", err) // the extras are beyond the bounds
 	}
 	return out.Bytes(), nil

@@ -127,6 +127,54 @@ func TestArchiveKeepsItsOtherFiles(t *testing.T) {
 	}
 }
 
+// A rewritten archive is the kind of file that it was: its picture stays before it, byte
+// for byte, also one that has the marks of an archive within.
+func TestArchiveStaysBehindItsPicture(t *testing.T) {
+	const front = "\xff\xd8\xff\xe0 a PK\x03\x04 picture \xff\xd9"
+	add := []func(*zip.Writer) error{entry("assets/a.txt", "a secret word"), entry(CardName, doc), entry("b", "BBBB")}
+	counted := func() []byte { // offsets from the picture's beginning, as some programs write
+		var b bytes.Buffer
+		w := behind(&b, []byte(front))
+		for _, a := range add {
+			if err := a(w); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		return b.Bytes()
+	}()
+	mask := func(text []byte) []byte { return bytes.ReplaceAll(text, []byte("secret"), []byte("******")) }
+	for name, c := range map[string]struct {
+		data  []byte
+		front string
+	}{
+		"appended": {append([]byte(front), pack(t, add...)...), front}, "with offsets": {counted, front}, "alone": {pack(t, add...), ""},
+	} {
+		rewritten, err := RewriteArchive(c.data, []byte(`{"new":1}`))
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		masked, found, err := Masked(rewritten, mask)
+		if err != nil || len(found) != 1 {
+			t.Fatal(name, found, err)
+		}
+		for _, out := range [][]byte{rewritten, masked} {
+			if !bytes.HasPrefix(out, []byte(c.front+"PK\x03\x04")) || Sniff(out) != Sniff(c.data) {
+				t.Errorf("%s: begins %q", name, out[:40])
+			}
+			f, err := Read(out)
+			if err != nil || string(f.Payloads[0].Text) != `{"new":1}` || len(f.Entries) != 3 {
+				t.Errorf("%s: %+v, %v", name, f, err)
+			}
+		}
+		if got, err := Entry(masked, "assets/a.txt"); err != nil || string(got) != "a ****** word" {
+			t.Errorf("%s: %q, %v", name, got, err)
+		}
+	}
+}
+
 func FuzzArchive(f *testing.F) {
 	f.Add(pack(f, entry(CardName, doc), entry("assets/a.png", "A")))
 	f.Add(append([]byte("\xff\xd8\xff\xe0"), pack(f, entry(CardName, doc))...))

@@ -155,7 +155,7 @@ func maskArchive(data []byte, mask Mask) ([]byte, []string, error) {
 		return data, nil, nil
 	}
 	var out bytes.Buffer
-	w := zip.NewWriter(&out)
+	w := behind(&out, pictureOf(data, z))
 	for _, e := range z.File {
 		masked, changed := texts[e]
 		switch {
