@@ -98,9 +98,13 @@ func TestReference(t *testing.T) {
 
 func places() string {
 	var b strings.Builder
-	b.WriteString("| Body | V1 | V2 | V3 |\n|---|---|---|---|\n")
+	b.WriteString("| Body | V1 | V2 | V3 | In a card of a program |\n|---|---|---|---|---|\n")
 	for _, f := range card.Fields() {
-		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", f.Path, place(f.V1), place(f.V2), place(f.V3))
+		programs := "–"
+		if len(f.Programs) > 0 {
+			programs = "`" + strings.Join(f.Programs, "`, `") + "`"
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", f.Path, place(f.V1), place(f.V2), place(f.V3), programs)
 	}
 	return b.String()
 }

@@ -69,12 +69,26 @@ func ReadTree(doc *canon.Node) (Card, error) {
 	}
 	for _, f := range fields {
 		if n := doc.At(c.Version.root() + f.at[c.Version].ptr).Len(); f.at[c.Version].ptr != "" && n > MaxItems {
-			return Card{}, fault.New(CodeTooMany, "card.read", "%s has %d items, the bound is %d", f.at[c.Version].ptr, n, MaxItems)
+			return Card{}, tooMany(f.at[c.Version].ptr, n)
+		}
+		for _, s := range f.spots(c.Version) {
+			for name, list := range doc.At(s.bag).Members() {
+				if s.bag != "" && list.Len() > MaxItems {
+					return Card{}, tooMany(s.bag+canon.JoinPointer(name), list.Len())
+				}
+			}
+			if n := doc.At(s.ptr).Len(); s.bag != "" && n > MaxItems {
+				return Card{}, tooMany(s.ptr, n)
+			}
 		}
 	}
 	c.Body, c.Warnings = readBody(doc, c.Version, c.Warnings)
 	c.BookEntries = doc.At(c.Version.root() + "/character_book/entries").Len()
 	return c, nil
+}
+
+func tooMany(ptr string, n int) error {
+	return fault.New(CodeTooMany, "card.read", "%s has %d items, the bound is %d", ptr, n, MaxItems)
 }
 
 // Book is the node of the embedded lorebook, or nil.
@@ -100,14 +114,8 @@ func (c *Card) warn(format string, args ...any) {
 func readBody(doc *canon.Node, v Version, warnings []string) (*canon.Node, []string) {
 	body := canon.NewObject()
 	for _, f := range fields {
-		at := f.at[v]
-		if at.ptr == "" {
-			continue
-		}
-		val, problem := f.codec.Read(doc.At(v.root() + at.ptr))
-		if problem != "" {
-			warnings = append(warnings, fmt.Sprintf("%s: %s", v.root()+at.ptr, problem))
-		}
+		val, problems := f.read(doc, v)
+		warnings = append(warnings, problems...)
 		if val != nil {
 			must(body.Set(f.path, val))
 		}

@@ -91,7 +91,10 @@ var fields = append([]field{
 
 // A Field is one row of the correspondence, for the generated reference. A place
 // that a version does not have is "".
-type Field struct{ Path, V1, V2, V3 string }
+type Field struct {
+	Path, V1, V2, V3 string
+	Programs         []string // places in the extensions of programs, in cards that have them
+}
 
 // Fields lists what the codec carries, in the order of the canonical body.
 func Fields() []Field {
@@ -102,6 +105,9 @@ func Fields() []Field {
 			if f.at[v].ptr != "" {
 				*to = v.root() + f.at[v].ptr
 			}
+		}
+		for _, h := range homes[f.path] {
+			rows[i].Programs = append(rows[i].Programs, V2.root()+h.bag+h.ptr)
 		}
 	}
 	return rows

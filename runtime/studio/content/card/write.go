@@ -100,9 +100,9 @@ func (w *writer) lose(path string, val *canon.Node, verdict twin.Verdict, why st
 // field is the three-state overlay: equal leaves the twin's tokens, changed writes,
 // cleared deletes or, where the specification demands the key, writes its default.
 func (w *writer) field(f field, now, was *canon.Node) {
-	at := f.at[w.to]
-	if at.ptr == "" {
-		why := at.gone
+	to, beside := f.chosen(w.doc, w.to, was)
+	if to.place.ptr == "" {
+		why := to.gone
 		if why == "" {
 			why = "version " + w.to.String()[1:] + " has no place for it"
 		}
@@ -111,30 +111,33 @@ func (w *writer) field(f field, now, was *canon.Node) {
 		}
 		return
 	}
-	if now != nil && f.codec.Lossy != nil {
-		if why := f.codec.Lossy(now); why != "" {
+	if now != nil && to.codec.Lossy != nil {
+		if why := to.codec.Lossy(now); why != "" {
 			w.lose(f.path, now, twin.Approximated, why)
 		}
 	}
 	if canon.Equal(now, was) {
 		return
 	}
-	if now != nil && at.foreign != "" {
-		w.lose(f.path, now, twin.Embedded, at.foreign)
+	if now != nil && to.foreign != "" {
+		w.lose(f.path, now, twin.Embedded, to.foreign)
 	}
-	w.put(f, at, w.to.root()+at.ptr, now)
+	w.put(to, to.ptr, now)
+	for _, s := range beside {
+		w.put(s, s.ptr, now)
+	}
 	// SillyTavern keeps copies of the version 1 fields at the root
-	if top := f.at[V1].ptr; top != "" && w.to != V1 && w.doc.At(top) != nil {
-		w.put(f, at, top, now)
+	if top := f.at[V1].ptr; top != "" && w.to != V1 && to.bag == "" && w.doc.At(top) != nil {
+		w.put(to, top, now)
 	}
 }
 
-func (w *writer) put(f field, at place, ptr string, now *canon.Node) {
+func (w *writer) put(to spot, ptr string, now *canon.Node) {
 	switch old := w.doc.At(ptr); {
-	case now != nil:
-		w.set(ptr, f.codec.Write(now, old))
-	case at.required:
-		def, err := canon.ParseTree([]byte(f.codec.Empty))
+	case now != nil || to.whole:
+		w.set(ptr, to.codec.Write(now, old))
+	case to.required:
+		def, err := canon.ParseTree([]byte(to.codec.Empty))
 		must(err)
 		w.set(ptr, def)
 	default:
@@ -228,6 +231,9 @@ func (w *writer) flatten(from *Card) {
 	known := map[string]bool{"/extensions": true, "/extensions/soundstage": true}
 	for _, f := range fields {
 		known[f.at[from.Version].ptr] = true
+		for _, h := range homes[f.path] { // what of it has no field is the caller's to find
+			known[h.bag] = true
+		}
 	}
 	for _, parent := range []string{"", "/extensions"} {
 		for name, v := range from.Doc.At("/data" + parent).Members() {
