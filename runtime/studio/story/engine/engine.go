@@ -13,6 +13,7 @@ import (
 	"github.com/soundstage-dev/soundstage/harness/fault"
 	"github.com/soundstage-dev/soundstage/runtime/studio/story/machine"
 	"github.com/soundstage-dev/soundstage/runtime/studio/story/program"
+	"github.com/soundstage-dev/soundstage/runtime/studio/story/route"
 	"github.com/soundstage-dev/soundstage/runtime/studio/story/value"
 )
 
@@ -91,6 +92,7 @@ type Outcome struct {
 	Rejection *machine.Rejection
 	Problem   string // what went wrong beside the story: a loop of settles
 	Turn      int
+	Route     *route.Verdict // of a text; nil where the intent was named
 }
 
 // Options are the doors of a session.
@@ -98,6 +100,7 @@ type Options struct {
 	Story    *program.Story
 	Machine  *machine.Machine // of the same story, shared between sessions; nil makes one
 	Handlers Handlers
+	Router   *route.Router // of texts; nil makes one that has neither a cache nor a model
 	ID       string
 	Staged   bool      // stop where a person decides
 	Start    time.Time // of the story's clock
@@ -118,6 +121,9 @@ type Session struct {
 	timer    *timer
 	ended    []*Job // since the last turn
 	inbox    []Notice
+	router   *route.Router
+	past     []route.Past
+	asked    *asked
 }
 
 // New begins a session where its story begins. Nothing has run yet.
@@ -128,7 +134,10 @@ func New(o Options) *Session {
 	if o.Machine == nil {
 		o.Machine = machine.New(o.Story)
 	}
-	s := &Session{story: o.Story, machine: o.Machine, handlers: o.Handlers, id: o.ID, staged: o.Staged, now: o.Start}
+	if o.Router == nil {
+		o.Router = route.New(route.Options{Story: o.Story, Machine: o.Machine})
+	}
+	s := &Session{story: o.Story, machine: o.Machine, handlers: o.Handlers, router: o.Router, id: o.ID, staged: o.Staged, now: o.Start}
 	s.at = machine.Situation{State: o.Story.Root, World: s.present(o.Machine.World())}
 	return s
 }
@@ -173,26 +182,32 @@ func (s *Session) Override(world value.Value) {
 
 // Turn takes an intent. shown is what a person typed, or "".
 func (s *Session) Turn(ctx context.Context, intent string, slots value.Value, shown string) (Outcome, error) {
+	return s.take(ctx, intent, slots, shown, nil)
+}
+
+// take takes an intent that a person named, or that routing found.
+func (s *Session) take(ctx context.Context, intent string, slots value.Value, shown string, v *route.Verdict) (Outcome, error) {
 	from := s.at.State
 	step, err := s.machine.Turn(s.at, machine.Input{Intent: intent, Slots: slots})
 	if err != nil {
 		return Outcome{}, err
 	}
 	t := s.begin(from)
+	s.asked = nil
+	if step.Rejection != nil && step.Rejection.Code == machine.MissingSlots {
+		s.asked = &asked{shown: shown, intent: intent, slots: slots, verdict: v}
+		return Outcome{Mode: Clarify, State: from, Rejection: step.Rejection, Turn: t.turn, Allowed: s.allowed(s.at), Route: v}, nil
+	}
 	input := shown
 	if input == "" {
 		input = "[intent] " + intent
 	}
-	if step.Rejection != nil && step.Rejection.Code == machine.MissingSlots {
-		return Outcome{Mode: Clarify, State: from, Rejection: step.Rejection, Turn: t.turn, Allowed: s.allowed(s.at)}, nil
-	}
-	t.event("turn.input", fields{"input": value.Of(input), "intent": value.Of(intent)})
-	t.event("turn.start", fields{"turn": value.Of(t.turn), "input": value.Of(input), "direct": value.Of(true)})
+	t.started(input, intent, v)
 	if step.Rejection != nil {
 		t.add(step.Events)
 		t.event("turn.end", fields{"outcome": value.Of("rejected"), "code": value.Of(string(step.Rejection.Code))})
 		s.finish(t)
-		return Outcome{Mode: Rejected, State: from, Events: t.events, Rejection: step.Rejection, Turn: t.turn, Allowed: s.allowed(s.at)}, nil
+		return Outcome{Mode: Rejected, State: from, Events: t.events, Rejection: step.Rejection, Turn: t.turn, Allowed: s.allowed(s.at), Route: v}, nil
 	}
 	t.event("machine.intent_accepted", fields{"intent": value.Of(intent), "slots": step.Slots})
 	t.add(step.Events)
@@ -213,7 +228,8 @@ func (s *Session) Turn(ctx context.Context, intent string, slots value.Value, sh
 	t.event("turn.end", end)
 	s.finish(t)
 	s.arm(s.at.State)
-	o := Outcome{Mode: Transitioned, State: s.at.State, View: t.view, Events: t.events, Problem: t.problem, Turn: t.turn, Allowed: s.allowed(s.at)}
+	s.remember(route.Past{Text: input, Intent: intent, State: s.at.State})
+	o := Outcome{Mode: Transitioned, State: s.at.State, View: t.view, Events: t.events, Problem: t.problem, Turn: t.turn, Allowed: s.allowed(s.at), Route: v}
 	if st := s.story.States[s.at.State]; st != nil && st.Terminal {
 		o.Mode, s.timer = Completed, nil
 	}
