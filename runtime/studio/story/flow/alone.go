@@ -12,18 +12,10 @@ import (
 // alone runs a flow on the machine: no call is made.
 func (r *runner) alone(ctx context.Context) error {
 	m := r.o.Machine
-	rec, err := r.recording(ctx)
-	if err != nil {
-		return err
-	}
 	at := machine.Situation{State: r.f.State, World: m.World().Merge(r.f.World)}
 	for i, t := range r.f.Turns {
-		in, err := intended(rec, at.State, t)
-		if err != nil {
-			return fault.Wrap(err, CodeFlow, "story.test", "turn %d", i+1)
-		}
 		at.World = at.World.Merge(t.Override)
-		step, err := m.Turn(at, in)
+		step, routed, err := r.step(ctx, at, t)
 		if err != nil {
 			return fault.Wrap(err, CodeFlow, "story.test", "turn %d", i+1)
 		}
@@ -32,7 +24,8 @@ func (r *runner) alone(ctx context.Context) error {
 			events[k] = engine.Event{Kind: e.Kind, Seq: k, Payload: e.Payload}
 		}
 		r.all = append(r.all, events...)
-		tr := TurnResult{Index: i, Line: t.Pos.Line, Events: events, State: at.State}
+		tr := TurnResult{Index: i, Line: t.Pos.Line, Events: events, State: at.State, Routed: routed}
+		tr.Failures = append(tr.Failures, routed.check(t.RoutedBy)...)
 		if t.Error != nil {
 			r.rejection(&tr, t.Error, step.Rejection)
 			tr.Allowed = names(m, at.State)
@@ -75,24 +68,4 @@ func (r *runner) recording(ctx context.Context) (*recording, error) {
 		return nil, err
 	}
 	return readRecording(name, raw)
-}
-
-// intended is the intent of a turn: its own, or what the recording knows of its input.
-func intended(rec *recording, state string, t Turn) (machine.Input, error) {
-	switch {
-	case t.HasIntent:
-		return machine.Input{Intent: t.Intent, Slots: t.Slots}, nil
-	case t.Input == "":
-		return machine.Input{}, fault.New(CodeFlow, "story.test", "it has neither an intent nor an input")
-	case rec == nil:
-		return machine.Input{}, fault.New(CodeFlow, "story.test", "the input %q needs a recording, and the flow names none", t.Input).WithHint("give the fixture a recording:, or the turn an intent:")
-	}
-	m, err := rec.find(state, t.Input)
-	if err != nil {
-		return machine.Input{}, err
-	}
-	if m.clarify {
-		return machine.Input{}, fault.New(CodeRecording, "story.test", "the recording says that %q fits no intent: %s", t.Input, m.message)
-	}
-	return machine.Input{Intent: m.intent, Slots: m.slots}, nil
 }

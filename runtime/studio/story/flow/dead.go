@@ -1,6 +1,10 @@
 package flow
 
-import "github.com/soundstage-dev/soundstage/runtime/studio/story/load"
+import (
+	"slices"
+
+	"github.com/soundstage-dev/soundstage/runtime/studio/story/load"
+)
 
 // dead says what of a fixture checks nothing or does nothing in the way in which it is run.
 func (f *Fixture) dead() []load.Finding {
@@ -18,8 +22,8 @@ func (f *Fixture) dead() []load.Finding {
 	}
 	const alone = "this flow makes no calls (it has neither host_handlers nor a cassette), so "
 	switch {
-	case engine && f.Recording != "":
-		warn(nil, 0, "recording: nothing asks it: a flow with calls says its intents")
+	case f.Recording != "" && !slices.ContainsFunc(f.Turns, func(t Turn) bool { return !t.HasIntent && t.Input != "" }):
+		warn(nil, 0, "recording: nothing asks it: every turn names its intent")
 	case !engine && (len(f.Stubs) > 0 || f.Cassette != "" || f.HTTP != ""):
 		warn(nil, 0, "use_orchestrator: false: no call is made, so nothing asks the stubs and cassettes")
 	case !engine && f.Inspect != "":
@@ -35,13 +39,16 @@ func (f *Fixture) dead() []load.Finding {
 		if !engine && len(t.NoCalls) > 0 {
 			warn(t, i+1, alone+"expect_no_host_calls always holds")
 		}
-		if engine && !t.HasIntent && t.Override.Len() > 0 {
+		if engine && !t.takes() && t.Override.Len() > 0 {
 			warn(t, i+1, "world_override: a turn without an intent changes nothing")
 		}
 		if t.Error != nil && t.checksMore() {
 			warn(t, i+1, "expect_error: nothing else of the turn is checked where an intent is refused")
 		}
-		if engine && t.Error != nil && t.Error.Code == "MISSING_SLOTS" {
+		if t.HasIntent && t.Input != "" {
+			warn(t, i+1, "input: nothing routes it: the turn names its intent")
+		}
+		if engine && t.HasIntent && t.Error != nil && t.Error.Code == "MISSING_SLOTS" {
 			warn(t, i+1, "expect_error: a flow with calls asks for missing slots and refuses nothing, so this never holds")
 		}
 	}
@@ -50,5 +57,5 @@ func (f *Fixture) dead() []load.Finding {
 
 func (t *Turn) checksMore() bool {
 	return t.State != "" || t.NotState != "" || len(t.StateIn) > 0 || t.World.Len() > 0 || t.WorldFull.Len() > 0 || t.Unchanged || len(t.Events) > 0 ||
-		len(t.EventsExact) > 0 || t.View != "" || t.NoView || len(t.Calls) > 0 || len(t.NoCalls) > 0 || t.Inbox != nil || len(t.Jobs) > 0 || t.SlotsAre.Len() > 0
+		len(t.EventsExact) > 0 || t.View != "" || t.NoView || t.RoutedBy != "" || len(t.Calls) > 0 || len(t.NoCalls) > 0 || t.Inbox != nil || len(t.Jobs) > 0 || t.SlotsAre.Len() > 0
 }

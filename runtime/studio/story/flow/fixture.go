@@ -65,6 +65,7 @@ type Turn struct {
 	Error           *ErrorCheck
 	View            string // a pattern
 	NoView          bool
+	RoutedBy        string // the tier that has to know what Input means
 	Calls           []CallCheck
 	NoCalls         []string
 	Inbox           *InboxCheck
@@ -313,7 +314,7 @@ func (f *Fixture) turn(n *source.Node, number int) Turn {
 		Pos: n.Pos, Input: r.text("input"), Shown: r.text("display_input"), Override: r.value("world_override"), Advance: r.duration("advance_clock"),
 		State: r.text("expect_state"), NotState: r.text("expect_not_state"), StateIn: r.texts("expect_state_in"), SlotsAre: r.value("expect_slots"),
 		World: r.value("expect_world"), WorldFull: r.value("expect_world_full"), Unchanged: r.bool("expect_world_unchanged"),
-		View: r.text("expect_view_matches"), NoView: r.bool("expect_no_view"), NoCalls: r.texts("expect_no_host_calls"),
+		View: r.text("expect_view_matches"), NoView: r.bool("expect_no_view"), RoutedBy: r.text("expect_routed_by"), NoCalls: r.texts("expect_no_host_calls"),
 	}
 	t.Advances = r.text("advance_clock") != ""
 	if i := r.node("intent"); !i.IsNull() {

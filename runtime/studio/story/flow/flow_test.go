@@ -128,7 +128,7 @@ func TestFixtures(t *testing.T) {
 		head + "starlark_http_cassette: web.yaml\nturns: [{ intent: { name: run }, expect_world: { note: grey } }]":                 "",
 		head + "recording: ../recording.yaml\nturns: [{ input: A LETTER TO ADA, expect_world: { sent: 1 } }]":                       "",
 		head + "recording: ../recording.yaml\nturns: [{ input: hum }]":                                                              `story.test: turn 1: the recording "../recording.yaml" holds no answer to "hum" in state "desk"`,
-		head + "turns: [{ input: hum }]": `story.test: turn 1: the input "hum" needs a recording, and the flow names none`,
+		head + "turns: [{ input: hum }]": `story.test: turn 1: no tier of routing knows what the input "hum" means, and the flow has no recording`,
 		head + "turns: [{ intent: { name: send }, expect_error: { code: MISSING_SLOTS, missing_slots: [to] } }]":                                                                                                                    "",
 		head + "turns: [{ intent: { name: fly }, expect_error: { code: INTENT_NOT_ALLOWED_IN_STATE, allowed_contains: [fly] } }]":                                                                                                   `line 3, turn 1: expect_error.allowed_contains: "fly" is not in [ask quit run send]`,
 		head + "turns: [{ intent: { name: quit }, expect_error: { code: GUARD_FAILED } }]":                                                                                                                                          `line 3, turn 1: expect_error: want "GUARD_FAILED", and the intent was taken`,

@@ -6,7 +6,9 @@ import (
 	"slices"
 
 	"github.com/soundstage-dev/soundstage/harness/fault"
+	"github.com/soundstage-dev/soundstage/runtime/studio/story/load"
 	"github.com/soundstage-dev/soundstage/runtime/studio/story/machine"
+	"github.com/soundstage-dev/soundstage/runtime/studio/story/route"
 	"github.com/soundstage-dev/soundstage/runtime/studio/story/source"
 	"github.com/soundstage-dev/soundstage/runtime/studio/story/value"
 )
@@ -22,6 +24,7 @@ type Saying struct {
 	Expects     bool     // Refused is expected
 	Fallthrough bool     // any intent that the state takes
 	MinPassRate float64
+	RoutedBy    string // the tier that has to know it; "" is any
 }
 
 // defaultPassRate is how many of a case's inputs have to be understood.
@@ -53,7 +56,7 @@ func (f *Fixture) readSayings(n *source.Node) {
 
 func (f *Fixture) saying(n *source.Node, rate float64) Saying {
 	r := f.reader(n, "fixture "+n.Get("id").Value().Text())
-	s := Saying{ID: r.text("id"), Pos: n.Pos, Inputs: r.texts("inputs"), Fallthrough: r.bool("expect_fallthrough"), MinPassRate: rate}
+	s := Saying{ID: r.text("id"), Pos: n.Pos, Inputs: r.texts("inputs"), Fallthrough: r.bool("expect_fallthrough"), RoutedBy: r.text("expect_routed_by"), MinPassRate: rate}
 	r.text("runs")
 	if v, ok := r.value("min_pass_rate").Float(); ok && v > 0 {
 		s.MinPassRate = v
@@ -75,12 +78,16 @@ func (f *Fixture) saying(n *source.Node, rate float64) Saying {
 	return s
 }
 
-// intents holds what a recording makes of inputs to what a fixture says of them.
+// intents holds what is made of inputs to what a fixture says of them: by the recording,
+// which is that of the story where the fixture names none, and by routing where it knows
+// nothing of an input, or where the fixture says which tier has to know it.
 func (r *runner) intents(ctx context.Context) error {
-	if r.f.Recording == "" {
-		r.f.Recording = path.Join("..", "recording.yaml")
+	if beside := path.Join("..", "recording.yaml"); r.f.Recording == "" && r.o.Files != nil {
+		if _, err := r.o.Files.Read(ctx, path.Join(path.Dir(r.f.File), beside)); fault.CodeOf(err) != load.CodeNoFile {
+			r.f.Recording = beside
+		}
 	}
-	rec, err := r.recording(ctx)
+	routes, err := r.router(ctx)
 	if err != nil {
 		return err
 	}
@@ -92,7 +99,7 @@ func (r *runner) intents(ctx context.Context) error {
 		tr := TurnResult{Index: i, Line: s.Pos.Line, State: at.State, Allowed: names(r.o.Machine, at.State)}
 		good := 0
 		for _, input := range s.Inputs {
-			if why := r.means(rec, at, s, input); why == "" {
+			if why := r.means(ctx, routes, at, s, input); why == "" {
 				good++
 			} else {
 				tr.Failures = append(tr.Failures, sprintf("%s: %q: %s", s.ID, input, why))
@@ -107,32 +114,45 @@ func (r *runner) intents(ctx context.Context) error {
 }
 
 // means is why an input does not mean what it has to; "" where it does.
-func (r *runner) means(rec *recording, at machine.Situation, s Saying, input string) string {
-	got, err := rec.find(at.State, input)
+func (r *runner) means(ctx context.Context, routes *route.Router, at machine.Situation, s Saying, input string) string {
+	v, known := r.rec.verdict(at.State, input)
+	var err error
+	if !known || s.RoutedBy != "" {
+		if v, err = routes.Route(ctx, route.Input{Text: input, At: at, Now: epoch()}); err == nil {
+			err = unasked(v)
+		}
+	}
+	rej := v.Rejection()
 	switch {
 	case err != nil && s.Expects:
 		return ""
 	case err != nil:
 		return err.Error()
-	case got.clarify && (s.Expects || s.Fallthrough):
+	case v.Result == route.Refused && (s.Expects || s.Fallthrough):
 		return ""
-	case got.clarify:
+	case v.Result == route.Refused:
 		return "it fits no intent"
+	case rej == nil:
+		rej = r.o.Machine.Check(at, machine.Input{Intent: v.Intent, Slots: v.Slots})
 	}
-	rej := r.o.Machine.Check(at, machine.Input{Intent: got.intent, Slots: got.slots})
 	switch {
 	case s.Expects && rej == nil:
-		return sprintf("it means %q, which the state takes, and has to be refused", got.intent)
+		return sprintf("it means %q, which the state takes, and has to be refused", v.Intent)
 	case s.Expects && (slices.Contains(s.Refused, "clarify") || slices.Contains(s.Refused, string(rej.Code))):
 		return ""
 	case rej != nil:
-		return sprintf("it means %q: %s: %s", got.intent, rej.Code, rej.Message)
+		return sprintf("it means %q: %s: %s", v.Intent, rej.Code, rej.Message)
+	}
+	if why := RoutedOf(&v).check(s.RoutedBy); len(why) > 0 {
+		return why[0]
+	}
+	switch {
 	case s.Fallthrough || s.Intent == "":
 		return ""
-	case got.intent != s.Intent:
-		return sprintf("it means %q, want %q", got.intent, s.Intent)
-	case !has(got.slots, s.Slots):
-		return sprintf("its slots are %s, want %s", got.slots.JSON(), s.Slots.JSON())
+	case v.Intent != s.Intent:
+		return sprintf("it means %q, want %q", v.Intent, s.Intent)
+	case !has(v.Slots, s.Slots):
+		return sprintf("its slots are %s, want %s", v.Slots.JSON(), s.Slots.JSON())
 	}
 	return ""
 }

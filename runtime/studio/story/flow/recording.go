@@ -1,9 +1,11 @@
 package flow
 
 import (
+	"context"
 	"strings"
 
 	"github.com/soundstage-dev/soundstage/harness/fault"
+	"github.com/soundstage-dev/soundstage/runtime/studio/story/route"
 	"github.com/soundstage-dev/soundstage/runtime/studio/story/value"
 )
 
@@ -24,6 +26,7 @@ type meant struct {
 	slots   value.Value
 	clarify bool // nothing: what they said fits no intent
 	message string
+	sure    float64 // 0 where it does not say
 }
 
 // readRecording reads one. Of two entries of the same words the first counts.
@@ -42,6 +45,7 @@ func readRecording(name string, raw []byte) (*recording, error) {
 			intent: it.Get("intent").Get("name").Value().Text(), slots: it.Get("intent").Get("slots").Value(),
 			clarify: it.Get("clarify").Value().Bool(), message: it.Get("message").Value().Text(),
 		}
+		m.sure, _ = it.Get("confidence").Value().Float()
 		switch {
 		case key.state == "" || key.input == "":
 			return nil, fault.New(CodeRecording, "story.test", "%s:%d: entry %d has no state or no input", name, it.Pos.Line, i+1)
@@ -66,6 +70,21 @@ func put(into map[said]*meant, key said, m *meant) {
 
 func lowered(s string) string { return strings.ToLower(strings.TrimSpace(s)) }
 
+// verdict is what the recording, if there is one, says of an input.
+func (r *recording) verdict(state, input string) (route.Verdict, bool) {
+	if r == nil {
+		return route.Verdict{}, false
+	}
+	m, err := r.find(state, input)
+	switch {
+	case err != nil:
+		return route.Verdict{}, false
+	case m.clarify:
+		return route.Verdict{Result: route.Refused, By: route.ByModel, Message: m.message}, true
+	}
+	return route.Verdict{Result: route.Hit, By: route.ByModel, Match: "recording", Confidence: m.sure, Intent: m.intent, Slots: m.slots}, true
+}
+
 // find is what somebody meant by an input in a state.
 func (r *recording) find(state, input string) (*meant, error) {
 	m := r.exact[said{state, input}]
@@ -77,4 +96,13 @@ func (r *recording) find(state, input string) (*meant, error) {
 			WithHint("add an entry for it, or say the intent in the fixture")
 	}
 	return m, nil
+}
+
+// Mean implements route.Model: what somebody meant by an input is what a model would say.
+func (r *recording) Mean(_ context.Context, q route.Question) (route.Meaning, error) {
+	m, err := r.find(q.State, q.Text)
+	if err != nil {
+		return route.Meaning{}, err
+	}
+	return route.Meaning{Intent: m.intent, Slots: m.slots, Confidence: m.sure, Said: m.message, Model: "recording", Certain: true}, nil
 }

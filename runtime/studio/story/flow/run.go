@@ -19,6 +19,7 @@ import (
 	"github.com/soundstage-dev/soundstage/runtime/studio/story/load"
 	"github.com/soundstage-dev/soundstage/runtime/studio/story/machine"
 	"github.com/soundstage-dev/soundstage/runtime/studio/story/program"
+	"github.com/soundstage-dev/soundstage/runtime/studio/story/route"
 	"github.com/soundstage-dev/soundstage/runtime/studio/story/value"
 )
 
@@ -51,6 +52,7 @@ type TurnResult struct {
 	Allowed  []string       `json:"allowed" jsonschema:"intents that the state takes, the most urgent first"`
 	View     string         `json:"view" jsonschema:"80 columns wide"`
 	Events   []engine.Event `json:"events"`
+	Routed   *Routed        `json:"routed,omitempty" jsonschema:"what routing made of the turn's input"`
 }
 
 // First is the first difference of a flow that did not pass, with its place; "" of one that
@@ -132,8 +134,10 @@ type runner struct {
 	res    *Result
 	flow   []string // failures of the whole
 	all    []engine.Event
-	failed bool            // a turn was rejected
-	left   *folder         // what its handlers wrote
+	failed bool    // a turn was rejected
+	left   *folder // what its handlers wrote
+	routes *route.Router
+	rec    *recording
 	ctx    context.Context //nolint:containedctx // lives as long as Run
 }
 
