@@ -103,6 +103,13 @@ func (r *run) request() (req model.Request, belt []string) {
 	if n := len(req.System); n > 0 {
 		req.System[n-1].Cache = true
 	}
+	if len(r.tools) > 0 {
+		req.Tools = r.tools
+		for _, t := range r.tools {
+			belt = append(belt, t.Name)
+		}
+		return req, belt
+	}
 	for _, t := range r.o.Registry.Belt(tool.Loop, r.revealed) {
 		req.Tools = append(req.Tools, model.ToolSpec{Name: t.Name(), Description: t.Description, Schema: t.Input()})
 		belt = append(belt, t.ID)

@@ -24,6 +24,7 @@ type run struct {
 	began   time.Time
 	asked   time.Duration // spent waiting for a person
 	history []model.Message
+	tools   []model.ToolSpec // of a Single, in place of the belt
 
 	revealed []string // the deferred tools that the model sees
 	round    int
