@@ -76,13 +76,42 @@ its own account and with no tools but the studio's (docs/howto/use-your-agent-as
 	return c
 }
 
-func (a *app) run(ctx context.Context, text string, f runFlags) (err error) {
+func (a *app) run(ctx context.Context, text string, f runFlags) error {
 	if strings.TrimSpace(text) == "" {
 		return fault.New(fault.Invalid, "run", "the request is empty").WithHint(`say what to do, like: soundstage run "rename Ada to Countess Ada"`)
 	}
 	if err := f.check(); err != nil {
 		return err
 	}
+	return a.sitting(ctx, f, func(ctx context.Context, h *house, s *conversation, door *seam.Seam, cancel context.CancelFunc) error {
+		if err := s.begin(ctx, h, door, f); err != nil {
+			return err
+		}
+		worn, end, err := a.wear(ctx, h, door, s.turn, text)
+		defer end()
+		if err != nil {
+			return s.abort(ctx, text, err)
+		}
+		a.tellServers(worn)
+		loop, err := a.loop(ctx, h, door, s, f, cancel)
+		if err != nil {
+			return s.abort(ctx, text, err)
+		}
+		facts, err := h.facts(ctx, s.id)
+		if err != nil {
+			return s.abort(ctx, text, err)
+		}
+		out, err := loop.Turn(ctx, agent.Input{Turn: s.turn, Text: text, Facts: facts, History: s.history, Servers: traced(worn)})
+		if err != nil {
+			return err
+		}
+		return a.report(s, door, out, worn)
+	})
+}
+
+// sitting opens what a model is asked in: the studio, the session that f names or a new
+// one, and the way out. cancel ends what work does.
+func (a *app) sitting(ctx context.Context, f runFlags, work func(context.Context, *house, *conversation, *seam.Seam, context.CancelFunc) error) (err error) {
 	h, err := a.open(ctx)
 	if err != nil {
 		return err
@@ -107,30 +136,9 @@ func (a *app) run(ctx context.Context, text string, f runFlags) (err error) {
 		err = closeSeam(door, owned, err)
 		a.warnEmpty(door)
 	}()
-	if err := s.begin(ctx, h, door, f); err != nil {
-		return err
-	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	worn, end, err := a.wear(ctx, h, door, s.turn, text)
-	defer end()
-	if err != nil {
-		return s.abort(ctx, text, err)
-	}
-	a.tellServers(worn)
-	loop, err := a.loop(ctx, h, door, s, f, cancel)
-	if err != nil {
-		return s.abort(ctx, text, err)
-	}
-	facts, err := h.facts(ctx, s.id)
-	if err != nil {
-		return s.abort(ctx, text, err)
-	}
-	out, err := loop.Turn(ctx, agent.Input{Turn: s.turn, Text: text, Facts: facts, History: s.history, Servers: traced(worn)})
-	if err != nil {
-		return err
-	}
-	return a.report(s, door, out, worn)
+	return work(ctx, h, s, door, cancel)
 }
 
 // reasoningLevels are what --reasoning takes; a model that lacks one has the next lower.

@@ -18,9 +18,7 @@ import (
 
 	"github.com/soundstage-dev/soundstage/harness/fault"
 	"github.com/soundstage-dev/soundstage/runtime/studio/story"
-	"github.com/soundstage-dev/soundstage/runtime/studio/story/engine"
 	"github.com/soundstage-dev/soundstage/runtime/studio/story/load"
-	"github.com/soundstage-dev/soundstage/runtime/tool"
 )
 
 // The results of the commands that work on one story.
@@ -121,88 +119,6 @@ func writeValidation(w io.Writer, name string, v story.Validation) {
 	}
 	if v.OK {
 		fmt.Fprintf(w, "%s: ok, %s, %s, %s\n", name, count(v.States, "state"), count(v.Flows, "flow"), count(len(v.Warnings), "warning"))
-	}
-}
-
-func (a *app) cmdStoryTurn() *cobra.Command {
-	var in story.TurnIn
-	var root, slots, world, stubs string
-	var exec bool
-	var f mcpFlags
-	c := &cobra.Command{
-		Use: "turn APP INTENT", Short: "Try one transition of a story",
-		Long: `Turn takes one intent and shows what comes of it. Nothing is kept and nothing runs: calls are
-answered by --stubs, and those that no stub answers are listed.
-
-With --exec the calls that no stub answers run: commands and scripts in this folder, and files
-are written below it. --exec is your consent. A cassette holds what the commands said.`,
-		Example: `  soundstage story turn stories/door knock --slots '{"name":"Ada"}'
-  soundstage story turn stories/shop buy --state counter --world '{"money":7}' --stubs '{"host.run":{"data":{"ok":true}}}'`,
-		Args: cobra.ExactArgs(2),
-		RunE: func(c *cobra.Command, args []string) error {
-			in.Intent, in.Slots, in.World, in.Stubs = args[1], tool.Object(slots), tool.Object(world), tool.Object(stubs)
-			if !exec {
-				if f.mode != "" || f.cassette != "" {
-					return fault.New(fault.Invalid, "story.turn", "--mode and --cassette say how calls run, and none does").WithHint("add --exec")
-				}
-				return a.storyTurn(c.Context(), args[0], root, in, nil)
-			}
-			h, end, err := a.storyHost(c.Context(), f)
-			if err == nil {
-				err = a.storyTurn(c.Context(), args[0], root, in, h)
-			}
-			return firstOf(err, end())
-		},
-	}
-	c.Flags().StringVar(&in.State, "state", "", "the `state` that it begins in (default: where the story begins)")
-	c.Flags().StringVar(&slots, "slots", "", "the intent's slots, as a `JSON` object")
-	c.Flags().StringVar(&world, "world", "", "keys of the world that differ from how it begins, as a `JSON` object")
-	c.Flags().StringVar(&stubs, "stubs", "", "what calls are answered, by handler, as a `JSON` object like host_handlers of a flow")
-	c.Flags().BoolVar(&in.Staged, "staged", false, "stop where a person decides")
-	c.Flags().BoolVar(&exec, "exec", false, "run the calls that no stub answers")
-	c.Flags().StringVar(&f.mode, "mode", "", "with --exec: live, or replay or record with --cassette (default: live)")
-	c.Flags().StringVar(&f.cassette, "cassette", "", "with --exec: the `file` (area/name or x.yaml) to replay or record")
-	rootFlag(c, &root)
-	return c
-}
-
-func (a *app) storyTurn(ctx context.Context, name, root string, in story.TurnIn, h engine.Handlers) error {
-	out, err := story.Take(ctx, storyFiles{}, a.storyApp(name), a.storyRoot(root), in, h)
-	if err != nil {
-		return err
-	}
-	return a.print(out, func(w io.Writer) { writeTurn(w, out) })
-}
-
-func writeTurn(w io.Writer, t story.TurnOut) {
-	fmt.Fprintf(w, "%s: %s → %s\n", t.Mode, t.PrevState, t.NextState)
-	if t.Code != "" {
-		fmt.Fprintf(w, "%s: %s\n", t.Code, t.Message)
-	}
-	for _, line := range []struct{ word, text string }{{"hint", t.Hint}, {"needs", strings.Join(t.Needed, ", ")}, {"problem", t.Problem}} {
-		if line.text != "" {
-			fmt.Fprintf(w, "%s: %s\n", line.word, line.text)
-		}
-	}
-	if string(t.Changed) != "{}" && len(t.Changed) > 0 {
-		fmt.Fprintf(w, "world: %s\n", t.Changed)
-	}
-	for _, c := range t.Calls {
-		word := "called"
-		if c.Ran {
-			word = "ran"
-		}
-		fmt.Fprintf(w, "%s %s %s\n", word, c.Handler, c.Args)
-		if c.Error != "" {
-			fmt.Fprintf(w, "  failed: %s\n", c.Error)
-		}
-	}
-	for _, c := range t.WouldCall {
-		fmt.Fprintf(w, "would call %s %s\n", c.Handler, c.Args)
-	}
-	fmt.Fprintf(w, "allowed: %s\n", strings.Join(t.Allowed, ", "))
-	if t.View != "" {
-		fmt.Fprintf(w, "\n%s\n", t.View)
 	}
 }
 

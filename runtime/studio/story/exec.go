@@ -26,7 +26,7 @@ func execTool(d Deps) tool.Tool {
 			if o.Runner, err = d.Commands(ctx, o.Work); err != nil {
 				return err
 			}
-			rep.Out, err = Take(ctx, p.Disk, dir, p.Stories, in, host.New(o))
+			rep.Out, err = Take(ctx, TurnDeps{Files: p.Disk, App: dir, Root: p.Stories, Calls: host.New(o)}, in)
 			return err
 		})
 		return rep, err

@@ -363,7 +363,7 @@ func TestGraph(t *testing.T) {
 func BenchmarkTurnTool(b *testing.B) {
 	m := &memory{files: map[string]string{"/s/shop/app.yaml": shop}}
 	for b.Loop() {
-		out, err := story.Take(b.Context(), m, "/s/shop", "", story.TurnIn{State: "counter", Intent: "buy", Slots: tool.Object(`{"what":"pear"}`)}, nil)
+		out, err := story.Take(b.Context(), story.TurnDeps{Files: m, App: "/s/shop"}, story.TurnIn{State: "counter", Intent: "buy", Slots: tool.Object(`{"what":"pear"}`)})
 		if err != nil || !out.OK {
 			b.Fatal(out, err)
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/soundstage-dev/soundstage/runtime/studio/story/flow"
 	"github.com/soundstage-dev/soundstage/runtime/studio/story/load"
 	"github.com/soundstage-dev/soundstage/runtime/studio/story/machine"
+	"github.com/soundstage-dev/soundstage/runtime/studio/story/route"
 	"github.com/soundstage-dev/soundstage/runtime/studio/story/value"
 	"github.com/soundstage-dev/soundstage/runtime/tool"
 )
@@ -21,11 +22,13 @@ import (
 type TurnIn struct {
 	Dir    string      `json:"dir,omitempty" jsonschema:"the story's folder: below the workspace or the stories folder; the workspace if left out"`
 	State  string      `json:"state,omitempty" jsonschema:"where the story stands, such as shop.counter; where it begins if left out"`
-	Intent string      `json:"intent" jsonschema:"what is wanted, such as buy"`
+	Intent string      `json:"intent,omitempty" jsonschema:"what is wanted, such as buy; or give text"`
+	Text   string      `json:"text,omitempty" jsonschema:"what a person says, in place of an intent: routing finds what it means"`
 	Slots  tool.Object `json:"slots,omitempty" jsonschema:"the values of the intent's slots"`
 	World  tool.Object `json:"world,omitempty" jsonschema:"keys of the world that differ from how it begins"`
 	Stubs  tool.Object `json:"stubs,omitempty" jsonschema:"what calls are answered, by handler, as in host_handlers of a flow: {\"host.run\":{\"data\":{\"ok\":true}}}"`
 	Staged bool        `json:"staged,omitempty" jsonschema:"stop where a person decides"`
+	Now    *time.Time  `json:"now,omitempty" jsonschema:"the time that it is, for days that the text names; 1970-01-01T00:00:00Z if left out"`
 }
 
 // TurnOut is what came of a transition.
@@ -46,6 +49,20 @@ type TurnOut struct {
 	Hint      string      `json:"guard_hint,omitempty"`
 	Needed    []string    `json:"slots_needed,omitempty"`
 	Problem   string      `json:"problem,omitempty"` // what went wrong beside the story: a loop of settles
+
+	Routed     *flow.Routed `json:"routed,omitempty"`      // what routing made of the text
+	WouldRoute *WouldRoute  `json:"would_route,omitempty"` // what a model would be asked about the text: none was
+}
+
+// A WouldRoute is what a model would be asked about a text.
+type WouldRoute struct {
+	Text    string      `json:"text"`
+	State   string      `json:"state"`
+	Intents []string    `json:"intents"` // that it would choose among
+	Tool    string      `json:"tool"`    // that it would answer with
+	System  string      `json:"system"`
+	Prompt  string      `json:"prompt"`
+	Schema  tool.Object `json:"schema"` // of the tool's input
 }
 
 // A Happened is an event of a turn.
@@ -69,27 +86,36 @@ type HostCall struct {
 func turnTool(d Deps) tool.Tool {
 	return tool.New(d.spec(tool.Spec{
 		ID: "story.turn", Title: "Try one turn of a story", Inline: result.MaxInlineRead,
-		Summary: "Try one transition of a story: from a state and a world, with an intent, to what comes of it.",
-		Description: "Nothing is kept and nothing runs: calls are answered by stubs, and those that no stub answers are listed in would_call and give nothing; story.turn.exec makes them. " +
+		Summary: "Try one transition of a story: from a state and a world, with an intent or a text, to what comes of it.",
+		Description: "routed says which tier of routing knew what a text means, and how sure it is; a text that only a model could know is not taken, and would_route is what the model would be asked. " +
+			"Nothing is kept and nothing runs: calls are answered by stubs, and those that no stub answers are listed in would_call and give nothing; story.turn.exec makes them. " +
 			"A rejected intent is an answer: error_code says why.",
 	}), func(ctx context.Context, _ tool.Call, in TurnIn) (rep tool.Reply[TurnOut], err error) {
 		err = d.in(ctx, "story.turn", in.Dir, func(p Place, dir string) error {
-			rep.Out, err = Take(ctx, p.Disk, dir, p.Stories, in, nil)
+			rep.Out, err = Take(ctx, TurnDeps{Files: p.Disk, App: dir, Root: p.Stories}, in)
 			return err
 		})
 		return rep, err
 	})
 }
 
-// Take takes one turn of a story and keeps nothing of it. root is where libraries are
-// found. real makes the calls that no stub answers; nil: they are listed.
-func Take(ctx context.Context, files load.Files, app, root string, in TurnIn, real engine.Handlers) (TurnOut, error) {
+// TurnDeps are the story of a turn, and the doors of one.
+type TurnDeps struct {
+	Files load.Files
+	App   string
+	Root  string          // where libraries are found
+	Model route.Model     // for texts that no tier knows; nil: none is asked
+	Calls engine.Handlers // makes the calls that no stub answers; nil: they are listed
+}
+
+// Take takes one turn of a story and keeps nothing of it.
+func Take(ctx context.Context, d TurnDeps, in TurnIn) (TurnOut, error) {
 	const op = "story.turn"
 	slots, world, stubs, err := in.parsed(op)
 	if err != nil {
 		return TurnOut{}, err
 	}
-	story, err := loaded(ctx, op, files, app, root)
+	story, err := loaded(ctx, op, d.Files, d.App, d.Root)
 	if err != nil {
 		return TurnOut{}, err
 	}
@@ -106,12 +132,22 @@ func Take(ctx context.Context, files load.Files, app, root string, in TurnIn, re
 			return TurnOut{}, err
 		}
 	}
-	asked := &recorder{real: real}
+	asked := &recorder{real: d.Calls}
 	asked.stubs = flow.NewHandlers(stubs, unstubbed{asked})
-	s := engine.New(engine.Options{Story: story, Machine: m, Handlers: asked, ID: "turn", Staged: in.Staged, Start: time.Unix(0, 0).UTC()})
+	start := time.Unix(0, 0).UTC()
+	if in.Now != nil {
+		start = in.Now.UTC()
+	}
+	routes := route.New(route.Options{Story: story, Machine: m, Model: d.Model})
+	s := engine.New(engine.Options{Story: story, Machine: m, Handlers: asked, Router: routes, ID: "turn", Staged: in.Staged, Start: start})
 	s.Seed(in.State, world)
 	before := s.World()
-	o, err := s.Turn(ctx, in.Intent, slots, "")
+	var o engine.Outcome
+	if in.Text != "" {
+		o, err = s.Say(ctx, in.Text)
+	} else {
+		o, err = s.Turn(ctx, in.Intent, slots, "")
+	}
 	if err != nil {
 		return TurnOut{}, err
 	}
@@ -129,6 +165,12 @@ func (in TurnIn) parsed(op string) (slots, world value.Value, stubs map[string]*
 		}
 		err = e
 		return v
+	}
+	switch {
+	case (in.Intent == "") == (in.Text == ""):
+		err = fault.New(fault.Invalid, op, "give either an intent or a text").WithHint("an intent is a name of the story, a text is what a person would type")
+	case in.Text != "" && len(in.Slots) > 0:
+		err = fault.New(fault.Invalid, op, "slots are given beside a text").WithHint("leave slots out: they come from the text; or give the intent")
 	}
 	slots, world = object("slots", in.Slots), object("world", in.World)
 	if given := object("stubs", in.Stubs); err == nil && given.Len() > 0 {
@@ -150,6 +192,7 @@ func outcome(o engine.Outcome, from string, before, after value.Value, asked *re
 	out := TurnOut{
 		OK: o.Rejection == nil, Mode: string(o.Mode), PrevState: from, NextState: o.State, View: o.View, Allowed: append([]string{}, o.Allowed...),
 		World: object(after), Effects: []Happened{}, Calls: append([]HostCall{}, asked.answered...), WouldCall: append([]HostCall{}, asked.missed...), Problem: o.Problem,
+		Routed: flow.RoutedOf(o.Route), WouldRoute: wouldRoute(o.Route),
 	}
 	changed := map[string]value.Value{}
 	for name, v := range after.Members() {
@@ -168,6 +211,14 @@ func outcome(o engine.Outcome, from string, before, after value.Value, asked *re
 		}
 	}
 	return out
+}
+
+func wouldRoute(v *route.Verdict) *WouldRoute {
+	if v == nil || v.Question == nil {
+		return nil
+	}
+	q := v.Question
+	return &WouldRoute{Text: q.Text, State: q.State, Intents: append([]string{}, q.Intents...), Tool: route.Tool, System: q.System, Prompt: q.Prompt, Schema: tool.Object(q.Schema)}
 }
 
 func object(v value.Value) tool.Object {

@@ -10,6 +10,7 @@ import (
 	"github.com/soundstage-dev/soundstage/runtime/studio/story/flow"
 	"github.com/soundstage-dev/soundstage/runtime/studio/story/load"
 	"github.com/soundstage-dev/soundstage/runtime/studio/story/program"
+	"github.com/soundstage-dev/soundstage/runtime/studio/story/route"
 	"github.com/soundstage-dev/soundstage/runtime/tool"
 )
 
@@ -69,6 +70,11 @@ func Validate(ctx context.Context, files load.Files, app, root string) (Validati
 	}
 	for _, f := range list {
 		v.add(f, f.Severity)
+	}
+	if s != nil {
+		for _, p := range route.Problems(s) {
+			v.add(load.Finding{Pos: p.Pos, Message: p.Message}, load.Warning)
+		}
 	}
 	fixtures, err := flowsOf(ctx, files, path.Dir(app))
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/soundstage-dev/soundstage/harness/fault"
 	"github.com/soundstage-dev/soundstage/runtime/studio/story/engine"
-	"github.com/soundstage-dev/soundstage/runtime/studio/story/load"
+	"github.com/soundstage-dev/soundstage/runtime/studio/story/load/loadtest"
 	"github.com/soundstage-dev/soundstage/runtime/studio/story/proposal"
 	"github.com/soundstage-dev/soundstage/runtime/studio/story/value"
 )
@@ -142,10 +142,7 @@ func (h *heard) Call(_ context.Context, c engine.Request) (engine.Result, error)
 }
 
 func TestOffRamp(t *testing.T) {
-	story, found, err := load.Load(t.Context(), load.Options{Files: one(market), App: "/s"})
-	if err != nil {
-		t.Fatal(err, found)
-	}
+	story := loadtest.Story(t, market)
 	h := &heard{res: engine.Result{Data: parse(t, `{"answer":"Ask the baker."}`)}}
 	s := engine.New(engine.Options{Story: story, Handlers: h, ID: "s-1"})
 	o, ok, err := s.OffRamp(t.Context(), "who bakes?", "UNKNOWN_INTENT", .4)

@@ -8,20 +8,9 @@ import (
 
 	"github.com/soundstage-dev/soundstage/harness/fault"
 	"github.com/soundstage-dev/soundstage/runtime/studio/story/engine"
-	"github.com/soundstage-dev/soundstage/runtime/studio/story/load"
+	"github.com/soundstage-dev/soundstage/runtime/studio/story/load/loadtest"
 	"github.com/soundstage-dev/soundstage/runtime/studio/story/value"
 )
-
-type one string
-
-func (f one) Read(_ context.Context, name string) ([]byte, error) {
-	if name == "/s/app.yaml" {
-		return []byte(f), nil
-	}
-	return nil, fault.New(load.CodeNoFile, "test", "no file %q", name)
-}
-
-func (one) Glob(context.Context, string, string) ([]string, error) { return nil, nil }
 
 // stubs answer by handler.
 type stubs map[string]engine.Result
@@ -35,10 +24,7 @@ func (s stubs) Call(_ context.Context, c engine.Request) (engine.Result, error) 
 
 func session(t testing.TB, app string, s stubs) *engine.Session {
 	t.Helper()
-	story, found, err := load.Load(t.Context(), load.Options{Files: one(app), App: "/s"})
-	if err != nil || story == nil {
-		t.Fatal(err, found)
-	}
+	story := loadtest.Story(t, app)
 	return engine.New(engine.Options{Story: story, Handlers: s, ID: "s-1", Start: time.Unix(0, 0)})
 }
 

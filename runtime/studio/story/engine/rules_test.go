@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/soundstage-dev/soundstage/runtime/studio/story/load"
+	"github.com/soundstage-dev/soundstage/runtime/studio/story/load/loadtest"
 	"github.com/soundstage-dev/soundstage/runtime/studio/story/machine"
 	"github.com/soundstage-dev/soundstage/runtime/studio/story/value"
 )
@@ -62,10 +62,7 @@ func TestStaleJob(t *testing.T) {
 }
 
 func TestHiddenIsInNoMenu(t *testing.T) {
-	story, found, err := load.Load(t.Context(), load.Options{Files: one(rules), App: "/s"})
-	if err != nil || story == nil {
-		t.Fatal(err, found)
-	}
+	story := loadtest.Story(t, rules)
 	m := machine.New(story)
 	for _, row := range m.Menu(machine.Situation{State: "room", World: value.NewMap(nil)}).Primary {
 		if row.Intent == "turn" {

@@ -33,6 +33,9 @@ func (s *Session) Say(ctx context.Context, text string) (Outcome, error) {
 	if err != nil {
 		return Outcome{}, err
 	}
+	if v.Result == route.Refused {
+		return s.beside(ctx, text, v)
+	}
 	if v.Result != route.Hit {
 		return s.unrouted(text, v), nil
 	}
@@ -57,6 +60,19 @@ func (s *Session) unrouted(text string, v route.Verdict) Outcome {
 		o.Mode = Clarify
 	}
 	return o
+}
+
+// beside lets the state's off-ramp answer what the model has no intent for. Without one, or
+// where it fails, the text is refused.
+func (s *Session) beside(ctx context.Context, text string, v route.Verdict) (Outcome, error) {
+	refused := s.unrouted(text, v)
+	o, ok, err := s.OffRamp(ctx, text, string(route.Unclear), v.Confidence)
+	if ok || err != nil {
+		o.Route = &v
+		return o, err
+	}
+	refused.Events, refused.Problem = o.Events, o.Problem
+	return refused, nil
 }
 
 // Choose answers what the last outcome asked: which of its candidates is meant, and values

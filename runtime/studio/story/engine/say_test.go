@@ -8,7 +8,7 @@ import (
 
 	"github.com/soundstage-dev/soundstage/harness/fault"
 	"github.com/soundstage-dev/soundstage/runtime/studio/story/engine"
-	"github.com/soundstage-dev/soundstage/runtime/studio/story/load"
+	"github.com/soundstage-dev/soundstage/runtime/studio/story/load/loadtest"
 	"github.com/soundstage-dev/soundstage/runtime/studio/story/machine"
 	"github.com/soundstage-dev/soundstage/runtime/studio/story/route"
 	"github.com/soundstage-dev/soundstage/runtime/studio/story/value"
@@ -47,10 +47,7 @@ func (m *model) Mean(_ context.Context, q route.Question) (route.Meaning, error)
 
 func talk(t *testing.T, m *model) *engine.Session {
 	t.Helper()
-	story, found, err := load.Load(t.Context(), load.Options{Files: one(inn), App: "/s"})
-	if err != nil || story == nil {
-		t.Fatal(err, found)
-	}
+	story := loadtest.Story(t, inn)
 	o := route.Options{Story: story, Machine: machine.New(story), Cache: route.NewMemory()}
 	if m != nil {
 		o.Model = m
@@ -148,5 +145,22 @@ func TestSayModel(t *testing.T) {
 	}
 	if o, err := s.Choose(t.Context(), "", parse(t, `{"guests":5}`)); err != nil || get(s, "guests") != "5" || !strings.Contains(started(t, o), "llm / main-turn / 0.9") {
 		t.Errorf("%v, %s", err, started(t, o))
+	}
+}
+
+// What a model has no intent for is answered beside the story, where its state lets an
+// agent do so.
+func TestSayBeside(t *testing.T) {
+	story := loadtest.Story(t, market)
+	m := machine.New(story)
+	r := route.New(route.Options{Story: story, Machine: m, Model: &model{Meaning: route.Meaning{Said: "Hm?"}}})
+	h := &heard{res: engine.Result{Data: parse(t, `{"answer":"Ask the baker."}`)}}
+	s := engine.New(engine.Options{Story: story, Machine: m, Handlers: h, Router: r, ID: "s-1"})
+	if o := say(t, s, "who bakes here"); o.Mode != engine.OffPath || !strings.Contains(o.View, "Ask the baker.") || o.Route == nil {
+		t.Errorf("%+v", o)
+	}
+	h.res = engine.Result{Error: "asleep"}
+	if o := say(t, s, "who bakes here"); o.Mode != engine.Rejected || o.Rejection.Code != route.Unclear || o.Problem != "asleep" || !strings.Contains(kinds(o.Events), "off_path") {
+		t.Errorf("%+v", o)
 	}
 }

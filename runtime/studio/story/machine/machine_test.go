@@ -1,34 +1,19 @@
 package machine_test
 
 import (
-	"context"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/soundstage-dev/soundstage/harness/fault"
-	"github.com/soundstage-dev/soundstage/runtime/studio/story/load"
+	"github.com/soundstage-dev/soundstage/runtime/studio/story/load/loadtest"
 	"github.com/soundstage-dev/soundstage/runtime/studio/story/machine"
 	"github.com/soundstage-dev/soundstage/runtime/studio/story/value"
 )
 
-type one string
-
-func (f one) Read(_ context.Context, name string) ([]byte, error) {
-	if name == "/s/app.yaml" {
-		return []byte(f), nil
-	}
-	return nil, fault.New(load.CodeNoFile, "test", "no file %q", name)
-}
-
-func (one) Glob(context.Context, string, string) ([]string, error) { return nil, nil }
-
 func build(t testing.TB, app string) *machine.Machine {
 	t.Helper()
-	s, found, err := load.Load(t.Context(), load.Options{Files: one(app), App: "/s"})
-	if err != nil || s == nil {
-		t.Fatal(err, found)
-	}
+	s := loadtest.Story(t, app)
 	return machine.New(s)
 }
 

@@ -7,23 +7,12 @@ import (
 	"time"
 
 	"github.com/soundstage-dev/soundstage/harness/fault"
-	"github.com/soundstage-dev/soundstage/runtime/studio/story/load"
+	"github.com/soundstage-dev/soundstage/runtime/studio/story/load/loadtest"
 	"github.com/soundstage-dev/soundstage/runtime/studio/story/machine"
 	"github.com/soundstage-dev/soundstage/runtime/studio/story/program"
 	"github.com/soundstage-dev/soundstage/runtime/studio/story/route"
 	"github.com/soundstage-dev/soundstage/runtime/studio/story/value"
 )
-
-type one string
-
-func (f one) Read(_ context.Context, name string) ([]byte, error) {
-	if name == "/s/app.yaml" {
-		return []byte(f), nil
-	}
-	return nil, fault.New(load.CodeNoFile, "test", "no file %q", name)
-}
-
-func (one) Glob(context.Context, string, string) ([]string, error) { return nil, nil }
 
 const river = `
 app: {id: river, version: 0.1.0, title: A river}
@@ -76,10 +65,7 @@ states:
 
 func story(t testing.TB, text string) (*program.Story, *machine.Machine) {
 	t.Helper()
-	s, found, err := load.Load(t.Context(), load.Options{Files: one(text), App: "/s"})
-	if err != nil || s == nil {
-		t.Fatal(err, found)
-	}
+	s := loadtest.Story(t, text)
 	return s, machine.New(s)
 }
 
