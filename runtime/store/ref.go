@@ -28,7 +28,7 @@ func CheckID(id string) error { return checkName("id", id) }
 func checkName(what, s string) error {
 	switch {
 	case s == "":
-		return fault.New(CodeBadRef, "store.ref", "the %s is empty", what)
+		return fault.New(CodeBadRef, "store.ref", "the %s is empty", what).WithHint("write KIND/ID, like character/ada")
 	case len(s) > MaxID:
 		return fault.New(CodeBadRef, "store.ref", "the %s %q has %d characters, the most is %d", what, clip(s), utf8.RuneCountInString(s), MaxID).
 			WithHint("choose a shorter %s", what)

@@ -186,6 +186,12 @@ func TestExportOfACreatedCharacter(t *testing.T) {
 func FuzzImport(f *testing.F) {
 	f.Add(png(f, docV2, docV3))
 	f.Add([]byte("\ufeff" + docV2 + "\r\n"))
+	packed, err := carrier.WriteArchive(nil, []byte(docV3), carrier.Extra{Name: "assets/x.bin", Data: []byte("X")})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(packed)
+	f.Add(append([]byte("\xff\xd8\xff\xe0"), packed...))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		im, err := read("x", data)
 		if err != nil {
@@ -203,6 +209,9 @@ func FuzzImport(f *testing.F) {
 		}
 		if body, err := content.Bytes(c); err != nil || !bytes.Equal(body, im.Piece.Body) {
 			t.Fatalf("the body is not its own canonical form, %v\n%s\n%s", err, body, im.Piece.Body)
+		}
+		if im.Format == "jpeg-charx" {
+			return // only read; what is behind the picture is the seed before
 		}
 		if _, out, _, err := write(im.Piece, im.Format); err != nil || !bytes.Equal(out, data) {
 			t.Fatalf("round trip: %v", err)

@@ -108,3 +108,23 @@ func TestPictures(t *testing.T) {
 func FuzzPersona(f *testing.F)  { suite.Fuzz(f, "rolecall-persona", seedNative, seedCard) }
 func FuzzLorebook(f *testing.F) { suite.Fuzz(f, "rolecall-lorebook", seedLorebook) }
 func FuzzPreset(f *testing.F)   { suite.Fuzz(f, "rolecall-preset", seedPreset) }
+
+// FuzzPicture reads pictures that carry a persona in either chunk.
+func FuzzPicture(f *testing.F) {
+	const empty = "\x89PNG\r\n\x1a\n\x00\x00\x00\x00IEND\xaeB`\x82"
+	for key, doc := range map[string]string{carrier.RCPersona: seedNative, carrier.Chara: seedCard} {
+		png, err := carrier.WriteTexts([]byte(empty), carrier.Payload{Keyword: key, Text: []byte(doc)})
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(png)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		im, err := suite.Formats.Import("x.png", data)
+		if err != nil || im.Format != "rolecall-persona-png" {
+			return
+		}
+		formattest.Canonical(t, im.Pieces[0])
+		suite.Unedited(t, im.Pieces[0], nil)
+	})
+}

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/soundstage-dev/soundstage/harness/fault"
+	"github.com/soundstage-dev/soundstage/runtime/plain"
 	"github.com/soundstage-dev/soundstage/runtime/store"
 	"github.com/soundstage-dev/soundstage/runtime/studio/content"
 )
@@ -166,20 +167,21 @@ func (a *app) readWhole(name string, limit int64) ([]byte, error) {
 	if name == "" {
 		return nil, fault.New(fault.Invalid, op, "the file has no name").WithHint("name the file to read")
 	}
+	shown := plain.Clip(name, 200)
 	f, err := os.Open(a.path(name))
 	if os.IsNotExist(err) {
-		return nil, fault.New(fault.NotFound, op, "no file %q", name).WithHint("check the name; a relative one begins in the folder that you are in")
+		return nil, fault.New(fault.NotFound, op, "no file %q", shown).WithHint("check the name; a relative one begins in the folder that you are in")
 	}
 	if err != nil {
-		return nil, fault.New(fault.Invalid, op, "cannot open %q: %v", name, reasonOf(err)).WithHint("check its name and who may read it")
+		return nil, fault.New(fault.Invalid, op, "cannot open %q: %v", shown, reasonOf(err)).WithHint("check its name and who may read it")
 	}
 	defer f.Close() //nolint:errcheck // only read
 	raw, err := io.ReadAll(io.LimitReader(f, limit+1))
 	if err != nil {
-		return nil, fault.New(fault.Invalid, op, "cannot read %q: %v", name, reasonOf(err)).WithHint("name a file, not a folder")
+		return nil, fault.New(fault.Invalid, op, "cannot read %q: %v", shown, reasonOf(err)).WithHint("name a file, not a folder")
 	}
 	if int64(len(raw)) > limit {
-		return nil, fault.New(fault.TooLarge, op, "%q is larger than %d bytes", name, limit)
+		return nil, fault.New(fault.TooLarge, op, "%q is larger than %d bytes", shown, limit).WithHint("give a smaller file")
 	}
 	return raw, nil
 }

@@ -195,7 +195,17 @@ func picture(format string) bool {
 func TestHostileFiles(t *testing.T) {
 	w := newWorld(t)
 	w.must("", "init", ".")
+	w.write("ada.json", `{"spec":"chara_card_v2","spec_version":"2.0","data":{"name":"Ada","character_book":{"name":"B","entries":[]}}}`)
+	w.must("", "import", "ada.json")
+	rows := func() (all string) {
+		for _, args := range [][]string{{"piece", "ls", "--json"}, {"piece", "show", "character/ada", "--json"}, {"piece", "history", "character/ada", "--json"}, {"piece", "show", "lorebook/b", "--json"}} {
+			all += w.must("", args...)
+		}
+		return all
+	}
+	before := rows()
 	files := map[string][]byte{
+		"second.json": []byte(`{"spec":"chara_card_v2","spec_version":"2.0","data":{"name":"","character_book":{"name":"B","entries":[{"id":1,"keys":["a"],"content":"` + strings.Repeat("x", store.MaxBody) + `"}]}}}`), // the card is sound, its book is not
 		"deep.json":   []byte(strings.Repeat("[", 200_000)),
 		"deeper.json": []byte(`{"spec":"chara_card_v2","data":` + strings.Repeat(`{"x":`, 100_000) + "1" + strings.Repeat("}", 100_001)),
 		"cut.png":     []byte("\x89PNG\r\n\x1a\n\x00\x00"), "cut.zip": []byte("PK\x03\x04\x00"), "cut.jpg": []byte("\xff\xd8\xff\xe0"),
@@ -217,8 +227,8 @@ func TestHostileFiles(t *testing.T) {
 			t.Errorf("%s: exit status %d, %s", name, code, errs)
 		}
 	}
-	if list := w.must("", "piece", "ls"); list != "" {
-		t.Errorf("the studio has %s", list)
+	if after := rows(); after != before {
+		t.Errorf("the studio was\n%s\nand is\n%s", before, after)
 	}
 	if _, err := os.Stat(filepath.Join(w.dir, exportDir)); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("an export folder: %v", err)
