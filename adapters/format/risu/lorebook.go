@@ -337,9 +337,9 @@ func (s *sheet) rows(was []row) (list []*canon.Node, losses []content.Loss) {
 	for _, name := range arranged(was, folders, entries) {
 		list = append(list, made[name])
 	}
-	for _, r := range was {
-		if r.val == nil {
-			list = append(list, r.raw) // what could not be read stays, at the end
+	for i, r := range was {
+		if r.val == nil { // what could not be read stays where it was: ids that are made up count from there
+			list = slices.Insert(list, min(i, len(list)), r.raw)
 		}
 	}
 	return list, losses

@@ -211,7 +211,7 @@ func TestFoldersAndEntries(t *testing.T) {
 	out := suite.Write(t, p, "risu-lorebook", nil)
 	doc, err := canon.ParseTree(out.Data)
 	if err != nil || len(out.Losses) > 0 || doc.At("/data/0/folder").Text() != "\uf000folder:g" || doc.At("/data/2/folder") != nil ||
-		doc.At("/data/3/mode").Text() != "folder" || doc.At("/data/4").Raw() != "7" || doc.At("/data/2/mode").Text() != "child" {
+		doc.At("/data/4/mode").Text() != "folder" || doc.At("/data/3").Raw() != "7" || doc.At("/data/2/mode").Text() != "child" {
 		t.Errorf("%s, %v, %v", out.Data, out.Losses, err)
 	}
 }
