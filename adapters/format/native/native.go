@@ -236,7 +236,7 @@ func titleOf(text string) string {
 func (page) Write(w content.Writing) (content.Written, error) {
 	out := content.Written{Data: []byte(w.Body.At("/html").Text())}
 	for name, v := range w.Body.Members() {
-		if name == "html" || name == "name" && v.Text() == titleOf(w.Body.At("/html").Text()) {
+		if name == "html" || name == "name" && isNameOf(w, v.Text()) {
 			continue
 		}
 		out.Losses = append(out.Losses, content.Loss{
@@ -244,4 +244,11 @@ func (page) Write(w content.Writing) (content.Written, error) {
 		})
 	}
 	return out, nil
+}
+
+// isNameOf reports a name that the page's title says, or, where it has none, the file's
+// own name, which is not in a file.
+func isNameOf(w content.Writing, name string) bool {
+	title := titleOf(w.Body.At("/html").Text())
+	return name == title || title == "" && w.Twin != nil && name == content.NameFromFile(w.Twin.Name, 0)
 }

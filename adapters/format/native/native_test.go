@@ -103,6 +103,11 @@ func TestPages(t *testing.T) {
 	if im, err = table.Import("bare.html", []byte("<div>x</div>")); err != nil || im.Pieces[0].Title != "bare" {
 		t.Errorf("%+v, %v", im, err)
 	}
+	p = im.Pieces[0] // its name is the file's, and no loss where the markup changes
+	p.Body = []byte(`{"html":"<div>y</div>","name":"bare"}`)
+	if c, err = table.Convert(p, "html", nil); err != nil || len(c.Losses) > 0 || string(c.Data) != "<div>y</div>" {
+		t.Errorf("%q, %v, %v", c.Data, c.Losses, err)
+	}
 }
 
 func TestRefusals(t *testing.T) {

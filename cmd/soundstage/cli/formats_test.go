@@ -4,12 +4,14 @@ import (
 	"encoding/json"
 	"errors"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/soundstage-dev/soundstage/harness/canon"
 	"github.com/soundstage-dev/soundstage/harness/fault"
 	"github.com/soundstage-dev/soundstage/runtime/store"
 	"github.com/soundstage-dev/soundstage/runtime/studio/content"
@@ -32,7 +34,10 @@ type expectation struct {
 	Ghosts                         []string
 	Prompts                        json.RawMessage
 	Temperature                    json.Number
-	RejectEntries                  *int `json:"reject_entries"`
+	RejectEntries                  *int     `json:"reject_entries"`
+	Stripped, Handlers             []string // of a page
+	RemoteMin                      int      `json:"remote_min"`
+	Clean                          *bool
 }
 
 // codes are the codes that the corpus's words for errors mean.
@@ -63,9 +68,6 @@ func TestCorpus(t *testing.T) {
 	delete(want, "character/risu-module-overrides.charx")
 	for name, w := range want {
 		t.Run(name, func(t *testing.T) {
-			if strings.HasPrefix(name, "htmldoc/") {
-				t.Skip("documents are checked when they are edited, and no file of a platform")
-			}
 			data, err := os.ReadFile(filepath.Join(corpusDir, filepath.FromSlash(name)))
 			if err != nil {
 				t.Fatal(err)
@@ -128,7 +130,68 @@ func (w expectation) check(t *testing.T, in content.Imported) {
 	if got := body.At("/persona/structured/kind").Text(); w.PersonaKind != "" && got != w.PersonaKind {
 		t.Errorf("attributes in %q, want %q", got, w.PersonaKind)
 	}
+	w.checkParts(t, in, body)
+	w.checkPage(t, main, body)
 	w.out(t, in, main)
+}
+
+// checkParts looks at the prompts of a preset, by name or counted, and at the parts of a
+// master export, which are one preset here.
+func (w expectation) checkParts(t *testing.T, in content.Imported, body *canon.Node) {
+	t.Helper()
+	var ids []string
+	for _, b := range body.At("/blocks").Items() {
+		ids = append(ids, b.Field("id").Text())
+	}
+	var names []string
+	n := -1
+	switch {
+	case w.Prompts == nil:
+	case json.Unmarshal(w.Prompts, &names) == nil:
+		if !slices.Equal(ids, names) {
+			t.Errorf("prompts %q, want %q", ids, names)
+		}
+	case json.Unmarshal(w.Prompts, &n) != nil || len(ids) != n:
+		t.Errorf("prompts %q, want %s", ids, w.Prompts)
+	}
+	if w.Parts == nil {
+		return
+	}
+	if told := fmt.Sprintf("the file's %d parts", *w.Parts); !strings.Contains(strings.Join(in.Warnings, "\n"), told) {
+		t.Errorf("warnings %q, want %q", in.Warnings, told)
+	}
+	for _, ptr := range []string{"/templates/instruct/input_sequence", "/templates/story", "/blocks/0/content", "/samplers/temperature"} {
+		if body.At(ptr) == nil {
+			t.Errorf("%s of a part is nowhere", ptr)
+		}
+	}
+}
+
+// checkPage wants a page to be kept as it is: what a preview would leave out of it stands
+// in the document, as data.
+func (w expectation) checkPage(t *testing.T, main store.Piece, body *canon.Node) {
+	t.Helper()
+	if w.Stripped == nil && w.Clean == nil {
+		return
+	}
+	html := body.Field("html").Text()
+	if main.Kind != content.KindHTMLDoc || html != string(main.Escrow[0].Raw) {
+		t.Errorf("a %s that is not the file", main.Kind)
+	}
+	lower := strings.ToLower(html)
+	for _, tag := range w.Stripped {
+		if !strings.Contains(lower, "<"+tag) {
+			t.Errorf("<%s> is gone", tag)
+		}
+	}
+	for _, handler := range w.Handlers {
+		if !strings.Contains(lower, handler+"=") {
+			t.Errorf("%s is gone", handler)
+		}
+	}
+	if n := strings.Count(lower, "http://") + strings.Count(lower, "https://") + strings.Count(lower, `"//`); n < w.RemoteMin {
+		t.Errorf("%d remote references, want %d", n, w.RemoteMin)
+	}
 }
 
 // out checks what leaves again.
