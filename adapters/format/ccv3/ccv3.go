@@ -187,5 +187,5 @@ func entryOf(uri string) (string, bool) {
 
 // moduleUnread is said of an archive of Risu. A module is spelled with a table that only
 // Risu has, under a licence that does not let it be built in.
-const moduleUnread = "the archive has a module of Risu (module.risum), which is not read: its bytes are spelled with a table of Risu's own. " +
+const moduleUnread = "the archive has a module of Risu (module.risum), which is kept and not read: its bytes are spelled with a table of Risu's own. " +
 	"In Risu its lorebook, regex and triggers count instead of the card's; here the card's own stay"
