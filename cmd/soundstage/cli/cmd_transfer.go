@@ -175,7 +175,7 @@ func writeCost(w io.Writer, x studio.Crossing) {
 	for _, l := range x.File.Losses {
 		value := ""
 		if strings.HasPrefix(l.Path, content.InOriginal) { // the piece does not show it
-			value = fmt.Sprintf(" (%s)", plain.Clip(l.Value, 60))
+			value = fmt.Sprintf(" (%s)", plain.Clip(strings.Join(strings.Fields(l.Value), " "), 60)) // on one line
 		}
 		fmt.Fprintf(w, "  %s %s%s: %s\n", l.Verdict, l.Path, value, l.Reason)
 	}
