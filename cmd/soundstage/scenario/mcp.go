@@ -88,6 +88,7 @@ func startMCP(s *state, args []string) {
 	go func() {
 		code := s.Main(doors)
 		_ = outW.Close()
+		_ = inR.Close() // who still asks is told, and does not wait for a reader
 		c.done <- code
 	}()
 	s.Bag.client = c
