@@ -25,7 +25,7 @@ type Explained struct {
 // A Part is a thing of a story, as the engine has it. Names are those of the whole story:
 // an imported file calls them otherwise.
 type Part struct {
-	Kind   string   `json:"kind"` // state, on, arc, effect, assignment, count, bind, intent, slot, world, agent, timeout, interface, exit
+	Kind   string   `json:"kind"` // state, on, arc, effect, assignment, count, bind, intent, slot, world, agent, timeout, interface, exit, key, nothing
 	Name   string   `json:"name"`
 	Scope  string   `json:"scope,omitempty"`  // the import that it comes through
 	Target string   `json:"target,omitempty"` // where it leads, resolved
@@ -78,6 +78,11 @@ func Explain(ctx context.Context, files load.Files, app, root, name string, line
 		case slices.Contains(above, p.at):
 			out.Inside = append(out.Inside, p)
 		}
+	}
+	text := strings.Split(string(raw), "\n")[line-1]
+	plain := strings.TrimSpace(text) == "" || strings.HasPrefix(strings.TrimSpace(text), "#")
+	if p := plainly(text, out.Path); len(out.Parts) == 0 && p.Does != "" && (len(out.Inside) == 0 || plain && p.Kind == "nothing") {
+		out.Parts = append(out.Parts, p)
 	}
 	slices.SortStableFunc(out.Inside, func(a, b Part) int { return slices.Index(above, a.at) - slices.Index(above, b.at) })
 	return out, nil

@@ -2,6 +2,7 @@ package story_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/soundstage-dev/soundstage/harness/fault"
@@ -51,5 +52,22 @@ func TestExplain(t *testing.T) {
 	}
 	if _, err := story.Explain(t.Context(), m, "/s/shop", "", "app.yaml", 900); fault.CodeOf(err) != fault.Invalid {
 		t.Error(err)
+	}
+}
+
+// Every line of a story says something: also comments, empty lines and the keys at the top.
+func TestExplainSaysSomethingOfEveryLine(t *testing.T) {
+	text := "# A shop.\n\n" + shop + "\n  # the end\n"
+	m := &memory{files: map[string]string{"/s/shop/app.yaml": text}}
+	for i, line := range strings.Split(strings.TrimSuffix(text, "\n"), "\n") {
+		e, err := story.Explain(t.Context(), m, "/s/shop", "", "app.yaml", i+1)
+		if err != nil || len(e.Parts)+len(e.Inside) == 0 {
+			t.Errorf("line %d, %q: %+v, %v", i+1, line, e, err)
+		}
+	}
+	for line, want := range map[int]string{1: "a comment", 2: "an empty line", 3: "app", 4: "root", 5: "hosts", 6: "world"} {
+		if e, _ := story.Explain(t.Context(), m, "/s/shop", "", "app.yaml", line); len(e.Parts) != 1 || e.Parts[0].Name != want {
+			t.Errorf("line %d: %+v, want %s", line, e.Parts, want)
+		}
 	}
 }
