@@ -53,7 +53,7 @@ func Explain(ctx context.Context, files load.Files, app, root, name string, line
 		return out, err
 	}
 	if lines := strings.Count(string(raw), "\n") + 1; line < 1 || line > lines {
-		return out, fault.New(fault.Invalid, op, "%q has %d lines, and line %d was asked for", shown, lines, line)
+		return out, fault.New(fault.Invalid, op, "%q has %d lines, and line %d was asked for", shown, lines, line).WithHint("name a line from 1 to %d", lines)
 	}
 	var yaml source.Reader
 	var above []source.Pos

@@ -369,3 +369,16 @@ func BenchmarkTurnTool(b *testing.B) {
 		}
 	}
 }
+
+// What is no object says which of them it is, and how to write one.
+func TestTurnTakesObjects(t *testing.T) {
+	m := &memory{files: map[string]string{"/s/shop/app.yaml": shop}}
+	for name, in := range map[string]story.TurnIn{
+		"slots": {Intent: "buy", Slots: tool.Object("x")}, "world": {Intent: "buy", World: tool.Object("[1]")}, "stubs": {Intent: "buy", Stubs: tool.Object("3")},
+	} {
+		_, err := story.Take(t.Context(), story.TurnDeps{Files: m, App: "/s/shop"}, in)
+		if fault.CodeOf(err) != fault.Invalid || !strings.Contains(err.Error(), name+" is no JSON object") || fault.HintOf(err) == "" {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

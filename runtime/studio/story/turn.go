@@ -160,10 +160,10 @@ func (in TurnIn) parsed(op string) (slots, world value.Value, stubs map[string]*
 			return value.NewMap(nil)
 		}
 		v, e := value.Parse(raw)
-		if e == nil && v.Kind() != value.Map {
-			e = fault.New(fault.Invalid, op, "%s is no object", name)
+		if e != nil || v.Kind() != value.Map {
+			err = fault.New(fault.Invalid, op, "%s is no JSON object: %.60q", name, string(raw)).WithHint(`write one, such as {"name":"Ada"}`)
+			return value.NewMap(nil)
 		}
-		err = e
 		return v
 	}
 	switch {
