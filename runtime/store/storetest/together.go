@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -74,7 +75,7 @@ func importForever(t *testing.T, st Backend, say func(format string, args ...any
 	for {
 		n := clock.Real{}.ID("b")
 		say("making %s", n)
-		if _, err := all.CreateAll(t.Context(), batchOf("lorebook", n), store.Stamp{Cause: "import"}); err != nil {
+		if _, err := all.CreateAll(within{t.Context(), say}, batchOf("lorebook", n), store.Stamp{Cause: "import"}); err != nil {
 			t.Fatal(err)
 		}
 		say("made %s", n)
@@ -96,6 +97,18 @@ func importForever(t *testing.T, st Backend, say func(format string, args ...any
 	}
 }
 
+// within is a context that says whenever the store looks at it, which it does at each
+// statement: so the parent can kill in the middle of a transaction.
+type within struct {
+	context.Context
+	say func(format string, args ...any)
+}
+
+func (w within) Done() <-chan struct{} {
+	w.say("within")
+	return w.Context.Done()
+}
+
 // testKillTogether kills a process that imports, again and again on one studio: of what
 // belongs together all is there or none, what was reported is there, and what is there
 // is whole.
@@ -104,8 +117,16 @@ func testKillTogether(t *testing.T, ps Processes) {
 	for n := range ps.Kills {
 		child := ps.Start(t, "import")
 		var lines []string
+		steps, most := 0, 1+n*11%41
+		if n%2 == 0 { // in the middle of a transaction
+			most = 1 + n*37%211
+		}
 		for line, ok := said(t, child); ok; line, ok = said(t, child) {
-			if lines = append(lines, line); len(lines) == 1+n*11%41 {
+			lines = append(lines, line)
+			if n%2 == 0 || line != "within" {
+				steps++
+			}
+			if steps == most {
 				if err := child.Kill(); err != nil {
 					t.Fatal(err)
 				}
