@@ -94,3 +94,43 @@ func TestRenamesDuringTheWalk(t *testing.T) {
 	}
 	w.reads("sub/inside.txt", "")
 }
+
+// A file that grows while it is read gives what fits, or the error of what does not; it is
+// not read for ever.
+func TestAFileThatGrows(t *testing.T) {
+	w := newWorld(t)
+	w.share()
+	w.write("cards/log.txt", "a line\n")
+	file, err := os.OpenFile(filepath.Join(w.cards, "log.txt"), os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stop, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		defer file.Close()
+		for line := []byte(strings.Repeat("another line\n", 5000)); ; {
+			select {
+			case <-stop:
+				return
+			default:
+			}
+			if _, err := file.Write(line); err != nil {
+				return
+			}
+		}
+	}()
+	const most = 1 << 20
+	for {
+		raw, err := w.f.Read(t.Context(), studio.Place{Grant: "cards", Path: "log.txt"}, most)
+		if err == nil && len(raw) <= most {
+			continue // not grown enough yet
+		}
+		if fault.CodeOf(err) != fault.TooLarge {
+			t.Errorf("%d bytes, %v, want %s", len(raw), err, fault.TooLarge)
+		}
+		break
+	}
+	close(stop)
+	<-done
+}

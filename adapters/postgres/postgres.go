@@ -225,7 +225,7 @@ func (s *Store) refused(err error, e *pgconn.PgError, op string) error {
 	case e.Code == "42703" || class == "XX":
 		return wrap(store.CodeDamaged, "is damaged or not a store", "restore the schema from a copy")
 	case class == "53" && e.Code != "53300":
-		return wrap(fault.Internal, "has no room left", "make room on the server and repeat")
+		return wrap(store.CodeFull, "has no room left", "make room on the server and repeat")
 	case class == "40" || e.Code == "55P03" || e.Code == "57014":
 		return wrap(fault.Timeout, "is kept busy by others", "repeat when they have finished")
 	case class == "08" || class == "57" || class == "53":

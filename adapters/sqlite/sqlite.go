@@ -201,10 +201,10 @@ func (s *Store) broken(err error, op string) error {
 		}
 		return e.WithHint("create the studio with soundstage init, or check who may write its folder")
 	case sqlite3.SQLITE_READONLY:
-		return fault.Wrap(err, fault.Internal, op, "the store %q may not be written", s.path).
+		return fault.Wrap(err, store.CodeDenied, op, "the store %q may not be written", s.path).
 			WithHint("check who may write the file and its folder")
 	case sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR:
-		return fault.Wrap(err, fault.Internal, op, "the disk of the store %q is full or broken", s.path).
+		return fault.Wrap(err, store.CodeFull, op, "the disk of the store %q is full or broken", s.path).
 			WithHint("make room on the disk and repeat")
 	case sqlite3.SQLITE_BUSY:
 		return fault.Wrap(err, fault.Timeout, op, "the store %q is kept busy by another process", s.path).

@@ -35,7 +35,8 @@ const (
 	CodeMissing  fault.Code = "STORE_MISSING"    // the folder or the database of the store does not exist
 
 	CodeUnreachable fault.Code = "STORE_UNREACHABLE" // the server of the store does not answer
-	CodeDenied      fault.Code = "STORE_DENIED"      // the server of the store does not let this user in, or do that
+	CodeDenied      fault.Code = "STORE_DENIED"      // the store's server or file does not let this user in, or do that
+	CodeFull        fault.Code = "STORE_FULL"        // the disk of the store is full or broken; nothing of what was asked is written
 )
 
 // Prepare gives p as it is kept: body and profiles in canonical JSON, the time of
