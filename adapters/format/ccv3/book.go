@@ -207,6 +207,7 @@ func (e *exporter) embed(doc *canon.Node, version card.Version, from *twin) {
 		if version == card.V3 && (from == nil || from.Version != card.V3) {
 			book.Regular(node)
 		}
+		rename(doc, doc.At(at+"/name").Text(), node.Field("name").Text())
 		must(doc.Set(at, node))
 		for _, l := range losses {
 			if said {
@@ -214,6 +215,15 @@ func (e *exporter) embed(doc *canon.Node, version card.Version, from *twin) {
 				e.losses = append(e.losses, l)
 			}
 		}
+	}
+}
+
+// rename makes the name by which SillyTavern links a card to its lorebook the new one,
+// where it was the old one: else the link would break with the first import.
+func rename(doc *canon.Node, old, name string) {
+	const world = "/data/extensions/world"
+	if old != "" && name != "" && name != old && doc.At(world).Text() == old {
+		must(doc.Set(world, canon.NewText(name)))
 	}
 }
 
