@@ -19,6 +19,7 @@ func (s *Store) PutDraft(ctx context.Context, ds ...draft.Draft) error {
 	docs := make([][]byte, len(ds))
 	for i, d := range ds {
 		var err error
+		d.Proposed.Body, d.Baseline.Body = nil, nil // a column each: in JSON they would be base64
 		if docs[i], err = json.Marshal(d); err != nil {
 			return fault.Wrap(err, fault.Internal, op, "encode the draft %q", d.ID)
 		}
@@ -50,8 +51,9 @@ func follows(ctx context.Context, tx txn, op string, d draft.Draft) error {
 }
 
 func putDraft(ctx context.Context, tx txn, d draft.Draft, doc []byte) error {
-	if _, err := tx.ExecContext(ctx, `INSERT INTO draft_docs (id, doc) VALUES (?, ?)
-		ON CONFLICT (id) DO UPDATE SET doc = excluded.doc`, d.ID, doc); err != nil {
+	if _, err := tx.ExecContext(ctx, `INSERT INTO draft_docs (id, doc, proposed, baseline) VALUES (?, ?, ?, ?)
+		ON CONFLICT (id) DO UPDATE SET doc = excluded.doc, proposed = excluded.proposed, baseline = excluded.baseline`,
+		d.ID, doc, d.Proposed.Body, d.Baseline.Body); err != nil {
 		return err
 	}
 	return putState(ctx, tx, d, nil)
@@ -72,13 +74,28 @@ type ending struct {
 	Updated time.Time   `json:"updated"`
 }
 
-// decodeDraft is the document as it ended.
-func decodeDraft(doc, ended []byte, op string) (draft.Draft, error) {
-	d, err := decode[draft.Draft](doc, op)
-	if err != nil || ended == nil {
+// A draftRow is what draftColumns gives.
+type draftRow struct{ doc, proposed, baseline, ended []byte }
+
+const draftColumns = "d.doc, d.proposed, d.baseline, s.ended FROM draft_states s JOIN draft_docs d USING (id)"
+
+func (r *draftRow) scan(scan func(...any) error) error {
+	return scan(&r.doc, &r.proposed, &r.baseline, &r.ended)
+}
+
+// draft is the document as it ended.
+func (r *draftRow) draft(op string) (draft.Draft, error) {
+	d, err := decode[draft.Draft](r.doc, op)
+	if r.proposed != nil {
+		d.Proposed.Body = r.proposed
+	}
+	if r.baseline != nil {
+		d.Baseline.Body = r.baseline
+	}
+	if err != nil || r.ended == nil {
 		return d, err
 	}
-	e, err := decode[ending](ended, op)
+	e, err := decode[ending](r.ended, op)
 	d.Rev, d.State, d.Reason, d.Updated = e.Rev, e.State, e.Reason, e.Updated
 	return d, err
 }
@@ -121,15 +138,15 @@ func (s *Store) GetDraft(ctx context.Context, id string) (draft.Draft, error) {
 	if err != nil {
 		return draft.Draft{}, err
 	}
-	var doc, ended []byte
-	err = db.QueryRowContext(ctx, "SELECT d.doc, s.ended FROM draft_states s JOIN draft_docs d USING (id) WHERE s.id = ?", id).Scan(&doc, &ended)
+	var row draftRow
+	err = row.scan(db.QueryRowContext(ctx, "SELECT "+draftColumns+" WHERE s.id = ?", id).Scan)
 	if errors.Is(err, sql.ErrNoRows) {
 		return draft.Draft{}, draft.NotFound(op, id)
 	}
 	if err != nil {
 		return draft.Draft{}, s.broken(err, op)
 	}
-	return decodeDraft(doc, ended, op)
+	return row.draft(op)
 }
 
 // CountDrafts implements [draft.Drafts].
@@ -156,19 +173,18 @@ func (s *Store) ListDrafts(ctx context.Context, all bool) ([]draft.Draft, error)
 	if all {
 		which = "true"
 	}
-	rows, err := db.QueryContext(ctx, `SELECT d.doc, s.ended FROM draft_states s JOIN draft_docs d USING (id)
-		WHERE `+which+` ORDER BY s.created DESC, s.id DESC`)
+	rows, err := db.QueryContext(ctx, "SELECT "+draftColumns+" WHERE "+which+` ORDER BY s.created DESC, s.id DESC`)
 	if err != nil {
 		return nil, s.broken(err, op)
 	}
 	defer rows.Close()
 	var drafts []draft.Draft
 	for rows.Next() {
-		var doc, ended []byte
-		if err := rows.Scan(&doc, &ended); err != nil {
+		var row draftRow
+		if err := row.scan(rows.Scan); err != nil {
 			return nil, s.broken(err, op)
 		}
-		d, err := decodeDraft(doc, ended, op)
+		d, err := row.draft(op)
 		if err != nil {
 			return nil, err
 		}

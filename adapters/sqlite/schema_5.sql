@@ -10,3 +10,7 @@ CREATE TABLE behind (
 INSERT INTO behind SELECT h.kind, h.id, h.revision, h.size FROM texts t JOIN heads h ON h.kind = t.kind AND h.id = t.id
   WHERE t.n > coalesce((SELECT max(last) FROM blocks), 0);
 DELETE FROM texts WHERE n > coalesce((SELECT max(last) FROM blocks), 0);
+
+-- The bodies of a draft stand beside its document, as they are; NULL where they are within it.
+ALTER TABLE draft_docs ADD COLUMN proposed BLOB;
+ALTER TABLE draft_docs ADD COLUMN baseline BLOB;
