@@ -1,7 +1,6 @@
 package sqlite
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"database/sql"
@@ -37,9 +36,11 @@ func search(ctx context.Context, db *sql.DB, q store.Query) ([]store.Summary, er
 		return nil, err
 	}
 	// A list of numbers comes as JSON, and so one statement reads many rows: beginning a
-	// statement takes as long as reading a text.
-	look, err := tx.PrepareContext(ctx, `SELECT h.kind, h.id, h.revision, h.title, h.size, h.updated, t.text
-		FROM json_each(?) j CROSS JOIN texts t ON t.n = j.value CROSS JOIN heads h ON h.kind = t.kind AND h.id = t.id`)
+	// statement takes as long as reading a text. Both texts are blobs, which instr compares
+	// byte by byte.
+	look, err := tx.PrepareContext(ctx, `SELECT h.kind, h.id, h.revision, h.title, h.size, h.updated
+		FROM json_each(?) j CROSS JOIN texts t ON t.n = j.value CROSS JOIN heads h ON h.kind = t.kind AND h.id = t.id
+		WHERE instr(t.text, ?) > 0`)
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +76,8 @@ func searchBehind(ctx context.Context, q querier, query store.Query, text string
 	defer rows.Close()
 	stale = map[store.Ref]bool{}
 	for rows.Next() {
-		m, body, err := scan(rows)
+		var body sql.RawBytes
+		m, err := scan(rows, &body)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -87,12 +89,12 @@ func searchBehind(ctx context.Context, q querier, query store.Query, text string
 	return found, stale, rows.Err()
 }
 
-// scan reads a head and the bytes beside it, which the next row overwrites.
-func scan(rows *sql.Rows) (m store.Summary, beside sql.RawBytes, err error) {
+// scan reads a head, and what stands beside it.
+func scan(rows *sql.Rows, beside ...any) (m store.Summary, err error) {
 	var at int64
-	err = rows.Scan(&m.Kind, &m.ID, &m.Revision, &m.Title, &m.Size, &at, &beside)
+	err = rows.Scan(append([]any{&m.Kind, &m.ID, &m.Revision, &m.Title, &m.Size, &at}, beside...)...)
 	m.Updated = time.UnixMicro(at).UTC()
-	return m, beside, err
+	return m, err
 }
 
 func compare(a, b store.Ref) int {
@@ -121,18 +123,18 @@ func (l looker) add(found []store.Summary, list []int64) ([]store.Summary, error
 		}
 		numbers = strconv.AppendInt(numbers, n, 10)
 	}
-	rows, err := l.look.QueryContext(l.ctx, string(append(numbers, ']')))
+	rows, err := l.look.QueryContext(l.ctx, string(append(numbers, ']')), l.text)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
 	for rows.Next() {
-		m, text, err := scan(rows)
+		m, err := scan(rows)
 		if err != nil {
 			return nil, err
 		}
 		after := l.q.After == (store.Ref{}) || compare(m.Ref, l.q.After) > 0
-		if after && (l.q.Kind == "" || l.q.Kind == m.Kind) && !l.stale[m.Ref] && bytes.Contains(text, l.text) {
+		if after && (l.q.Kind == "" || l.q.Kind == m.Kind) && !l.stale[m.Ref] {
 			found = append(found, m)
 		}
 	}
