@@ -4,8 +4,7 @@ GO       ?= go
 BIN      := bin/soundstage
 TOOL     := $(GO) tool -modfile=$(CURDIR)/tools.mod
 FUZZTIME ?= 60s
-# gRPC comes with Google's SDK. Its tracing pages use text/template, and with that the
-# linker keeps every method of the program: a third of the binary.
+# gRPC comes with Google's SDK, and its tracing pages with gRPC: nobody serves them here.
 TAGS     := grpcnotrace
 BENCH    ?= .
 
