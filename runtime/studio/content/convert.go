@@ -110,6 +110,9 @@ func (t *Formats) unchanged(f Format, w Writing) (bool, error) {
 	if err != nil {
 		return false, err
 	}
+	if len(again.Inside) > 0 {
+		return false, nil
+	}
 	now := withoutLinks(w.Body)
 	for _, found := range again.Found {
 		if found.Kind == w.Piece.Kind && canon.Equal(withoutLinks(found.Body), now) {

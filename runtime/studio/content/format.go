@@ -28,6 +28,13 @@ type Format interface {
 	Write(w Writing) (Written, error)
 }
 
+// An Unpacker is a Format of files into whose document only it sees.
+type Unpacker interface {
+	// Unpack gives the document of a file. Read takes it from the file's Docs where it
+	// stands there.
+	Unpack(f File) (*canon.Node, error)
+}
+
 // About is what a format is.
 type About struct {
 	Name     string   // stable, and the escrow's: "sillytavern-world"
@@ -56,10 +63,19 @@ type Doc struct {
 	Err     error       // why
 }
 
+// Unpacked is the document that an Unpacker's file was opened with, or nil.
+func (f File) Unpacked() *canon.Node {
+	if f.Carrier.Kind != "" || len(f.Docs) != 1 {
+		return nil
+	}
+	return f.Docs[0].Tree
+}
+
 // A Reading is what a format made of a file.
 type Reading struct {
 	Found    []Found
 	Warnings []string // what the reader had to guess or mend
+	Inside   []string // files of the archive that were read too, into which only the format sees; such a file is never given back unread
 }
 
 // A Found is one piece in a file.

@@ -33,7 +33,7 @@ func (t *Formats) leftBehind(w Writing, format string, out []byte, losses []Loss
 		if i < 0 || w.Twin != nil && string(w.Twin.Raw) == string(e.Raw) {
 			continue
 		}
-		o := escrowed{formats: t, format: t.list[i], file: Open(e.Name, e.Raw), kind: w.Piece.Kind, title: w.Piece.Title}
+		o := escrowed{formats: t, format: t.list[i], file: openedBy(t.list[i], e.Name, e.Raw), kind: w.Piece.Kind, title: w.Piece.Title}
 		for _, d := range made.Docs {
 			o.others = append(o.others, wrappings(d.Tree)...)
 		}
@@ -48,6 +48,17 @@ func (t *Formats) leftBehind(w Writing, format string, out []byte, losses []Loss
 		}
 	}
 	return more
+}
+
+// openedBy is a file of a format, with the document that only the format sees.
+func openedBy(format Format, name string, data []byte) File {
+	f := Open(name, data)
+	if u, ok := format.(Unpacker); ok && len(f.Docs) == 0 {
+		if doc, err := u.Unpack(f); err == nil {
+			f.Docs = []Doc{{Tree: doc}}
+		}
+	}
+	return f
 }
 
 // wrappings are a document as it is, without its envelope, and in one: what one format
@@ -68,6 +79,7 @@ type escrowed struct {
 	others  []*canon.Node // documents that have what they have: the file that is made, and what the format itself writes for the body alone
 	doc     *canon.Node
 	base    []Found
+	inside  []string
 	reads   int // that are left
 	short   bool
 }
@@ -81,7 +93,7 @@ func (o *escrowed) keys(said []Loss) (rows []Loss) {
 	if err != nil {
 		return nil // it does not read any more: nothing can be said of its keys
 	}
-	o.base = r.Found
+	o.base, o.inside = r.Found, r.Inside
 	o.reads = max(1, min(mostReads, mostCompare/max(1, len(o.file.Raw))))
 	if plain := o.plain(); plain != nil {
 		o.others = append(o.others, plain)
@@ -151,7 +163,7 @@ func (o *escrowed) plain() *canon.Node {
 	if err != nil {
 		return nil
 	}
-	return mainDoc(Open(o.file.Name, out.Data))
+	return mainDoc(openedBy(f, o.file.Name, out.Data))
 }
 
 // differ gives the places of n that none of the others has as it is there. Of a part
@@ -345,7 +357,10 @@ func (o *escrowed) entries(made File, body *canon.Node) (rows []Loss) {
 			return append(rows, Loss{Value: fmt.Sprintf("%d more files", len(names)-i), Reason: fmt.Sprintf("the first %d are named", mostKeys)})
 		}
 		l := Loss{Path: name, Value: "a file of the archive", Reason: "only an archive carries it"}
-		if name == carrier.Module {
+		switch {
+		case slices.Contains(o.inside, name):
+			l.Value, l.Reason = "a module of Risu", "its lorebook, scripts and triggers go with the card; the rest of it only an archive carries"
+		case name == carrier.Module:
 			l.Value, l.Reason = "a module of Risu", "it is kept in the archive and not read; only an archive carries it"
 		}
 		rows = append(rows, l)

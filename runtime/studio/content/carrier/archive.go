@@ -208,7 +208,12 @@ type Extra struct {
 // or one behind a JPEG, come along packed as they are; nil begins an empty one. Extras
 // that have names which are taken are left out.
 func WriteArchive(original, card []byte, extras ...Extra) ([]byte, error) {
-	return writeArchive(nil, original, card, extras)
+	return writeArchive(nil, original, map[string][]byte{CardName: card}, extras)
+}
+
+// WriteModule is WriteArchive of an archive with another module too.
+func WriteModule(original, card, module []byte) ([]byte, error) {
+	return writeArchive(nil, original, map[string][]byte{CardName: card, Module: module}, nil)
 }
 
 // RewriteArchive is the archive with another card, behind its picture where it is behind
@@ -218,7 +223,7 @@ func RewriteArchive(original, card []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return writeArchive(pictureOf(original, z), original, card, nil)
+	return writeArchive(pictureOf(original, z), original, map[string][]byte{CardName: card}, nil)
 }
 
 // pictureOf is what stands before an archive.
@@ -240,7 +245,9 @@ func behind(out *bytes.Buffer, picture []byte) *zip.Writer {
 	return w
 }
 
-func writeArchive(front, original, card []byte, extras []Extra) ([]byte, error) {
+// writeArchive puts others in the place of entries of the original by their names. A card
+// that has no place is put in.
+func writeArchive(front, original []byte, others map[string][]byte, extras []Extra) ([]byte, error) {
 	var out bytes.Buffer
 	w := behind(&out, front)
 	names := map[string]bool{}
@@ -251,8 +258,8 @@ func writeArchive(front, original, card []byte, extras []Extra) ([]byte, error) 
 		}
 		for _, e := range z.File {
 			names[e.Name] = true
-			if e.Name == CardName {
-				err = addEntry(w, zip.FileHeader{Name: CardName, Method: e.Method, Modified: e.Modified, ExternalAttrs: e.ExternalAttrs, CreatorVersion: e.CreatorVersion}, card)
+			if other, ok := others[e.Name]; ok {
+				err = addEntry(w, zip.FileHeader{Name: e.Name, Method: e.Method, Modified: e.Modified, ExternalAttrs: e.ExternalAttrs, CreatorVersion: e.CreatorVersion}, other)
 			} else {
 				err = w.Copy(e)
 			}
@@ -262,7 +269,7 @@ func writeArchive(front, original, card []byte, extras []Extra) ([]byte, error) 
 		}
 	}
 	if !names[CardName] {
-		extras = append([]Extra{{CardName, card}}, extras...)
+		extras = append([]Extra{{CardName, others[CardName]}}, extras...)
 	}
 	for _, x := range extras {
 		if names[x.Name] {
