@@ -12,6 +12,7 @@ import (
 	"github.com/soundstage-dev/soundstage/runtime/studio/content/card"
 	"github.com/soundstage-dev/soundstage/runtime/studio/content/card/book"
 	"github.com/soundstage-dev/soundstage/runtime/studio/content/carrier"
+	"github.com/soundstage-dev/soundstage/runtime/studio/content/rpack"
 	twins "github.com/soundstage-dev/soundstage/runtime/studio/content/twin"
 )
 
@@ -146,7 +147,7 @@ func findBook(c card.Card) (content.Found, []string, bool) {
 	for i, p := range problems {
 		problems[i] = "the lorebook: " + p
 	}
-	called := strings.NewReplacer("/", " ", `\`, " ").Replace(c.Body.At("/identity/name").Text() + " lorebook")
+	called := bookName(c)
 	if body.Field("name") == nil {
 		must(body.Set("/name", canon.NewText(called)))
 		problems = append(problems, fmt.Sprintf("the lorebook has no name; it is called %q after the card", called))
@@ -155,6 +156,11 @@ func findBook(c card.Card) (content.Found, []string, bool) {
 		Kind: content.KindLorebook, Body: body, Notes: content.Notes{BookEntries: body.Field("entries").Len()},
 		Original: &store.Escrow{Format: nameBook, Name: called + ".json", Raw: node.Bytes()}, Place: bookAt,
 	}, problems, true
+}
+
+// bookName is what a lorebook without a name is called after its card.
+func bookName(c card.Card) string {
+	return strings.NewReplacer("/", " ", `\`, " ").Replace(c.Body.At("/identity/name").Text() + " lorebook")
 }
 
 const (
@@ -180,6 +186,12 @@ func (e *exporter) embed(doc *canon.Node, version card.Version, from *twin) {
 		return
 	}
 	const at = bookAt
+	if e.inArchive(from) && hasBook(from.module) {
+		if links.Len() == 0 && from.module.Doc.At(rpack.Lorebook).Len() > 0 {
+			drop(doc, at)
+		}
+		return // the module's lorebook counts
+	}
 	if links.Len() == 0 {
 		if doc.At(at+"/entries").Len() > 0 {
 			drop(doc, at)
@@ -191,7 +203,7 @@ func (e *exporter) embed(doc *canon.Node, version card.Version, from *twin) {
 		p, body, ok := e.linked(id.Text())
 		switch {
 		case !ok:
-			if said && (!first || doc.At(at) == nil) {
+			if said && (!first || doc.At(at) == nil || from != nil && hasBook(from.module)) {
 				e.lose(fmt.Sprintf("%s/%d", linkedBooks, i), id.Text(), "the lorebook is not in this studio")
 			}
 			first = false // the card's own stays

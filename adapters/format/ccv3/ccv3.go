@@ -15,6 +15,7 @@ import (
 	"github.com/soundstage-dev/soundstage/runtime/studio/content"
 	"github.com/soundstage-dev/soundstage/runtime/studio/content/card"
 	"github.com/soundstage-dev/soundstage/runtime/studio/content/carrier"
+	"github.com/soundstage-dev/soundstage/runtime/studio/content/rpack"
 )
 
 // A format is one version in one kind of file.
@@ -22,19 +23,21 @@ type format struct {
 	name    string
 	kind    carrier.Kind
 	version card.Version
+	spell   *rpack.Speller // of a module in an archive
 }
 
-// Formats are the formats of this platform.
-func Formats() []content.Format {
+// Formats are the formats of this platform. The module in an archive of Risu is read and
+// written with spell.
+func Formats(spell *rpack.Speller) []content.Format {
 	return []content.Format{
-		format{"json-v1", carrier.JSON, card.V1},
-		format{"json-v2", carrier.JSON, card.V2},
-		format{"json-v3", carrier.JSON, card.V3},
-		format{"png-v1", carrier.PNG, card.V1},
-		format{"png-v2", carrier.PNG, card.V2},
-		format{"png-v3", carrier.PNG, card.V3},
-		format{"charx", carrier.Archive, card.V3},
-		format{"jpeg-charx", carrier.JPEG, card.V3},
+		format{"json-v1", carrier.JSON, card.V1, spell},
+		format{"json-v2", carrier.JSON, card.V2, spell},
+		format{"json-v3", carrier.JSON, card.V3, spell},
+		format{"png-v1", carrier.PNG, card.V1, spell},
+		format{"png-v2", carrier.PNG, card.V2, spell},
+		format{"png-v3", carrier.PNG, card.V3, spell},
+		format{"charx", carrier.Archive, card.V3, spell},
+		format{"jpeg-charx", carrier.JPEG, card.V3, spell},
 		bookFormat{nameBook, ""},
 		bookFormat{nameBook3, "/data"},
 	}
@@ -84,18 +87,29 @@ func (f format) Read(file content.File) (content.Reading, error) {
 	if err != nil {
 		return content.Reading{}, err
 	}
-	r.Warnings = append(append(r.Warnings, warnings...), c.Warnings...)
+	m, told, err := f.moduleOf(file)
+	if err != nil {
+		return content.Reading{}, err
+	}
+	if c, err = withModule(c, m); err != nil {
+		return content.Reading{}, err
+	}
+	r.Warnings = append(append(append(r.Warnings, warnings...), c.Warnings...), told...)
+	if m != nil {
+		r.Inside = []string{carrier.Module}
+	}
 	found := content.Found{Kind: content.KindCharacter, Body: c.Body, Notes: content.Notes{Spec: c.Version.String(), BookEntries: c.BookEntries}}
 	r.Warnings = append(r.Warnings, countAssets(&found.Notes, c.Body, file.Carrier)...)
-	if file.Carrier.Entries[carrier.Module] {
-		r.Warnings = append(r.Warnings, moduleUnread)
-	}
 	if file.Carrier.Kind == carrier.PNG {
 		if err := c.Body.Set("/media/portrait", canon.NewText(content.OriginalPrefix+f.name)); err != nil {
 			return content.Reading{}, err
 		}
 	}
 	lore, problems, ok := findBook(c)
+	if hasBook(m) {
+		lore, problems, ok = findModuleBook(c, m)
+		found.Notes.BookEntries = lore.Notes.BookEntries
+	}
 	if ok {
 		found.Links = []content.FoundLink{{Path: linkedBooks, List: true, To: 1}}
 		r.Found, r.Warnings = []content.Found{found, lore}, append(r.Warnings, problems...)
@@ -184,8 +198,3 @@ func entryOf(uri string) (string, bool) {
 	}
 	return "", false
 }
-
-// moduleUnread is said of an archive of Risu. A module is spelled with a table that only
-// Risu has, under a licence that does not let it be built in.
-const moduleUnread = "the archive has a module of Risu (module.risum), which is kept and not read: its bytes are spelled with a table of Risu's own. " +
-	"In Risu its lorebook, regex and triggers count instead of the card's; here the card's own stay"

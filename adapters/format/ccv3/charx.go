@@ -14,11 +14,14 @@ import (
 // charx writes an archive. Files of the original archive come along as they are; a
 // picture and its assets become files.
 func (e *exporter) charx() ([]byte, error) {
-	doc, _ := e.write(card.V3)
+	doc, t := e.write(card.V3)
 	original := e.archive()
 	if original != nil {
 		e.loseAssets(assetPrefix, "the asset's bytes are not in the archive")
 		e.losePortrait("the archive keeps the icon that it has")
+		if e.inArchive(t) {
+			return e.moduleArchive(doc, t)
+		}
 		return carrier.WriteArchive(original, doc.Bytes())
 	}
 	e.loseAssets("embed", "the asset's bytes are in an archive that is not here")
@@ -34,6 +37,11 @@ func (e *exporter) charx() ([]byte, error) {
 		e.losePortrait("only a PNG can become the icon of an archive")
 	}
 	return carrier.WriteArchive(nil, doc.Bytes(), extras...)
+}
+
+// inArchive reports that a card is written back into the archive of its module.
+func (e *exporter) inArchive(t *twin) bool {
+	return e.format.kind == carrier.Archive && t != nil && t.module != nil
 }
 
 // losePortrait names a picture that does not go along. That of the imported file is

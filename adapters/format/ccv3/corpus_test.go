@@ -88,7 +88,7 @@ func TestCorpusImports(t *testing.T) {
 				}
 				return
 			}
-			if name == "risu-module-overrides.charx" { // its module is not read: the card's own book counts, and that is said
+			if name == "risu-module-overrides.charx" { // without Risu's table its module is not read: the card's own book counts, and that is said
 				w.BookEntries = new(int)
 				w.Warn = "module.risum"
 			}

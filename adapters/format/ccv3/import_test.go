@@ -14,7 +14,7 @@ import (
 	"github.com/soundstage-dev/soundstage/runtime/studio/content/twin"
 )
 
-var table = content.NewFormats(ccv3.Formats()...)
+var table = content.NewFormats(ccv3.Formats(nil)...)
 
 // imported is a card and its lorebook.
 type imported struct {

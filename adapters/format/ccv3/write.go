@@ -10,6 +10,7 @@ import (
 	"github.com/soundstage-dev/soundstage/runtime/studio/content"
 	"github.com/soundstage-dev/soundstage/runtime/studio/content/card"
 	"github.com/soundstage-dev/soundstage/runtime/studio/content/carrier"
+	"github.com/soundstage-dev/soundstage/runtime/studio/content/rpack"
 	twins "github.com/soundstage-dev/soundstage/runtime/studio/content/twin"
 )
 
@@ -17,7 +18,9 @@ import (
 // from the file that it came from.
 func (f format) Write(w content.Writing) (content.Written, error) {
 	e := exporter{piece: w.Piece, format: f, body: w.Body, pieces: w.Linked}
-	e.readTwins()
+	if err := e.readTwins(); err != nil {
+		return content.Written{}, err
+	}
 	var data []byte
 	var err error
 	switch f.kind {
@@ -28,38 +31,50 @@ func (f format) Write(w content.Writing) (content.Written, error) {
 	default:
 		data = e.json()
 	}
-	return content.Written{Data: data, Losses: e.losses}, err
+	return content.Written{Data: data, Losses: e.losses, Stripped: e.stripped}, err
 }
 
 type exporter struct {
-	piece  store.Piece
-	format format
-	body   *canon.Node
-	pieces []store.Piece // that the piece names, as far as they are at hand
-	twins  []twin
-	losses []content.Loss
+	piece    store.Piece
+	format   format
+	body     *canon.Node
+	pieces   []store.Piece // that the piece names, as far as they are at hand
+	twins    []twin
+	losses   []content.Loss
+	stripped []string // pointers of credentials that were taken out of a module
 }
 
 // A twin is a card document out of the escrow.
 type twin struct {
 	card.Card
-	kind carrier.Kind
-	raw  []byte // of the file
+	kind   carrier.Kind
+	raw    []byte        // of the file
+	own    *canon.Node   // the document in the file; Doc has the lists of the module in it
+	module *rpack.Module // in the archive; nil where there is none, or it does not read
 }
 
 // readTwins reads the cards of the escrow. What does not read is another format's.
-func (e *exporter) readTwins() {
+func (e *exporter) readTwins() error {
 	for _, esc := range e.piece.Escrow {
 		file, err := carrier.Read(esc.Raw)
 		if err != nil {
 			continue
 		}
+		m, _, err := e.format.moduleOf(content.File{Raw: esc.Raw, Carrier: file})
+		if err != nil {
+			return err
+		}
 		for _, p := range file.Payloads {
-			if c, err := card.Read(p.Text); err == nil {
-				e.twins = append(e.twins, twin{Card: c, kind: file.Kind, raw: esc.Raw})
+			own, err := card.Read(p.Text)
+			if err != nil {
+				continue
+			}
+			if c, err := withModule(own, m); err == nil {
+				e.twins = append(e.twins, twin{Card: c, kind: file.Kind, raw: esc.Raw, own: own.Doc, module: m})
 			}
 		}
 	}
+	return nil
 }
 
 // nearest is the twin to write version over: of the same version, in the same kind

@@ -95,8 +95,17 @@ func pack(doc *canon.Node) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
+// A packedFormat is the Shape of a packed preset, into which only this package sees.
+type packedFormat struct{ content.Shape }
+
+// Unpack implements content.Unpacker.
+func (packedFormat) Unpack(f content.File) (*canon.Node, error) { return unpack(f.Raw) }
+
 func readPacked(f content.File) (content.Reading, error) {
-	doc, err := unpack(f.Raw)
+	doc, err := f.Unpacked(), error(nil)
+	if doc == nil {
+		doc, err = unpack(f.Raw)
+	}
 	if err != nil {
 		return content.Reading{}, err
 	}

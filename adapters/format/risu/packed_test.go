@@ -12,7 +12,7 @@ import (
 // Nobody else looks into what is packed: its credentials are taken out here.
 func TestPackedKey(t *testing.T) {
 	key := "sk-ant-api03-" + strings.Repeat("Zq8r", 12)
-	formats := content.NewFormats(Formats()...)
+	formats := content.NewFormats(Formats(nil)...)
 	data, err := pack(twin.Parsed(`{"name":"P","vendor":{"api_key":"` + key + `","keep":1},"mainPrompt":"Use ` + key + ` please","openAIKey":"q8Zr2LkP0vXw7TnB4mJc"}`))
 	if err != nil {
 		t.Fatal(err)

@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/soundstage-dev/soundstage/harness/canon"
 	"github.com/soundstage-dev/soundstage/runtime/studio/content"
@@ -14,9 +13,6 @@ import (
 )
 
 func scorePreset(f content.File) float64 {
-	if f.Err != nil && strings.HasSuffix(strings.ToLower(f.Name), ".risup") || strings.HasSuffix(strings.ToLower(f.Name), ".risum") {
-		return 0.6 // to say why not
-	}
 	if isPreset(f.Doc) {
 		return 0.95
 	}
@@ -261,9 +257,6 @@ func writeOld(doc, val *canon.Node) (losses []twin.Loss, ok bool) {
 }
 
 func readPreset(f content.File) (content.Reading, error) {
-	if err := spelled(f); err != nil {
-		return content.Reading{}, err
-	}
 	return presetOf(f.Doc)
 }
 

@@ -49,17 +49,21 @@ func writeRegex(w content.Writing) (content.Written, error) {
 		lost("/name", twin.Text, "a file of scripts has no name; the file's own says it"),
 		lost("/description", twin.Text, "a file of scripts has no description"),
 	}, s.body)
-	now := s.body.Field("rules")
+	return s.written(append(losses, layRules(s.doc, "/data", s.body)...)), nil
+}
+
+// layRules lays the rules of a body over the scripts at ptr.
+func layRules(doc *canon.Node, ptr string, body *canon.Node) (losses []content.Loss) {
+	now := body.Field("rules")
 	if now == nil {
 		now = canon.NewArray()
 	}
-	put, more := risuscript.Lay(now, s.doc.Field("data"))
+	put, more := risuscript.Lay(now, doc.At(ptr))
 	for _, l := range more {
 		l.Path = "/rules" + l.Path
 		losses = append(losses, l)
 	}
-	twin.Set(s.doc, "/data", put)
+	losses = append(losses, relist(doc, ptr, put)...)
 	back, _ := risuscript.Read(put)
-	losses = append(losses, renamed("/rules", now, back)...)
-	return s.written(losses), nil
+	return append(losses, renamed("/rules", now, back)...)
 }

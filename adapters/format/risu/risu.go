@@ -1,42 +1,46 @@
-// Package risu is the formats of Risu's own files: lorebooks, regex scripts, presets.
+// Package risu is the formats of Risu's own files: lorebooks, regex scripts, presets,
+// modules.
 //
 // It is an adapter of the content studio behind content.Format; cards of Risu are
 // Character Cards, which another adapter reads. Files that are spelled with Risu's own
-// table (.risup, .risum) are recognised to say why they are not read. It knows no other
-// platform, reads no disk, and runs no script, pattern or trigger.
+// table (.risup, .risum) are read where a person has the table, and else recognised to say
+// so. It knows no other platform, reads no disk, and runs no script, pattern or trigger.
 package risu
 
 import (
-	"strings"
-
 	"github.com/soundstage-dev/soundstage/harness/canon"
 	"github.com/soundstage-dev/soundstage/harness/fault"
 	"github.com/soundstage-dev/soundstage/runtime/studio/content"
 	"github.com/soundstage-dev/soundstage/runtime/studio/content/carrier"
+	"github.com/soundstage-dev/soundstage/runtime/studio/content/risulore"
+	"github.com/soundstage-dev/soundstage/runtime/studio/content/risuscript"
+	"github.com/soundstage-dev/soundstage/runtime/studio/content/rpack"
 	"github.com/soundstage-dev/soundstage/runtime/studio/content/twin"
 )
 
-// The codes of this package.
-const (
-	CodeTable  fault.Code = "RISU_TABLE"  // spelled with Risu's own table of bytes
-	CodePacked fault.Code = "RISU_PACKED" // a packed preset that does not unpack
-)
+// CodePacked says that a preset does not unpack.
+const CodePacked fault.Code = "RISU_PACKED" // a packed preset that does not unpack
 
 // The names of the formats.
 const (
-	nameBook   = "risu-lorebook"
-	nameRegex  = "risu-regex"
+	nameBook   = risulore.Format
+	nameRegex  = risuscript.Format
 	namePreset = "risu-preset"
 	namePacked = "risu-risupreset"
+	nameSpelt  = "risu-risup"
+	nameModule = "risu-module"
 )
 
-// Formats are the formats of this platform.
-func Formats() []content.Format {
+// Formats are the formats of this platform. What is spelled with Risu's table is read and
+// written with spell.
+func Formats(spell *rpack.Speller) []content.Format {
 	return []content.Format{
 		content.Shape{Name: nameBook, Platform: "Risu", Kind: content.KindLorebook, Verbatim: true, Know: scoreBook, From: readBook, To: writeBook},
 		content.Shape{Name: nameRegex, Platform: "Risu", Kind: content.KindRegex, Verbatim: true, Know: scoreRegex, From: readRegex, To: writeRegex},
 		content.Shape{Name: namePreset, Platform: "Risu", Kind: content.KindPreset, Know: scorePreset, From: readPreset, To: writePreset},
-		content.Shape{Name: namePacked, Platform: "Risu", Kind: content.KindPreset, Ext: ".risupreset", Know: scorePacked, From: readPacked, To: writePacked},
+		packedFormat{content.Shape{Name: namePacked, Platform: "Risu", Kind: content.KindPreset, Ext: ".risupreset", Know: scorePacked, From: readPacked, To: writePacked}},
+		newSpelt(spell),
+		moduleFormat{spell},
 	}
 }
 
@@ -77,18 +81,6 @@ func (s sheet) written(losses []content.Loss) content.Written {
 
 func unread(w content.Writing) error {
 	return fault.New(content.CodeEscrow, "content.export", "the original %q of %s no longer reads", w.Twin.Name, w.Piece.Ref)
-}
-
-// spelled says why a file with Risu's table is not read, or nil.
-func spelled(f content.File) error {
-	name := strings.ToLower(f.Name)
-	for ext, what := range map[string]string{".risup": "preset", ".risum": "module"} {
-		if strings.HasSuffix(name, ext) {
-			return fault.New(CodeTable, "risu.read", "%q is a %s spelled with Risu's own table of bytes, which is not built in: its licence forbids it", f.Name, what).
-				WithHint("export it from Risu as JSON, or as a .risupreset")
-		}
-	}
-	return nil
 }
 
 // lost is a table's line for a value that no file of the format holds.

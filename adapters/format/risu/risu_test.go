@@ -13,9 +13,10 @@ import (
 	"github.com/soundstage-dev/soundstage/harness/fault"
 	"github.com/soundstage-dev/soundstage/runtime/studio/content"
 	"github.com/soundstage-dev/soundstage/runtime/studio/content/formattest"
+	"github.com/soundstage-dev/soundstage/runtime/studio/content/rpack"
 )
 
-var suite = formattest.Suite{Formats: content.NewFormats(risu.Formats()...)}
+var suite = formattest.Suite{Formats: content.NewFormats(risu.Formats(nil)...)}
 
 func TestCorpus(t *testing.T) {
 	dir, want := formattest.Corpus(t)
@@ -161,8 +162,8 @@ func TestRefused(t *testing.T) {
 		data []byte
 		code fault.Code
 	}{
-		{"ada.risup", []byte("\x01\x02spelled"), risu.CodeTable},
-		{"ada.risum", []byte("o\x00\x01\x02"), risu.CodeTable},
+		{"ada.risup", []byte("\x01\x02spelled"), rpack.CodeTable},
+		{"ada.risum", []byte("o\x00\x01\x02"), rpack.CodeTable},
 		{"bomb.risupreset", bomb.Bytes(), risu.CodePacked},
 		{"cut.risupreset", sound[:len(sound)/2], risu.CodePacked},
 		{"empty.risupreset", []byte("\x1f\x8b"), risu.CodePacked},

@@ -80,7 +80,7 @@ holds and loses is in docs/reference/formats.md.`,
 
 func (a *app) listFormats(kind string) error {
 	out := formatList{Formats: []formatRow{}}
-	for _, f := range newFormats().All() {
+	for _, f := range a.formats().All() {
 		row := formatRow{Name: f.Name, Platform: f.Platform, Reads: only(f.Kinds, kind), Writes: only(f.Writes, kind), Ext: f.Ext}
 		if len(row.Reads)+len(row.Writes) > 0 {
 			out.Formats = append(out.Formats, row)
@@ -101,6 +101,20 @@ func (a *app) listFormats(kind string) error {
 		}
 		_ = t.Flush() // to a writer that was checked when it was opened
 	})
+}
+
+// formats are those of the studio that the person is in, or named; without one those of
+// any.
+func (a *app) formats() *content.Formats {
+	dir, err := a.studioDir()
+	if err != nil {
+		return newFormats()
+	}
+	cfg, err := readConfig(dir, a.studio)
+	if err != nil {
+		return newFormats() // the settings are for commands that need them
+	}
+	return formatsWith(cfg.spelling(dir))
 }
 
 // only is the kind where the list has it, and the whole list for "".

@@ -41,6 +41,8 @@ type config struct {
 	Caps    caps   `yaml:"caps"`    // dollars
 	Store   string `yaml:"store"`   // "" is a file in the studio; an address, or $NAME of a variable that holds one
 	BaseURL string `yaml:"baseUrl"` // of an OpenAI-compatible or proxied provider
+
+	RisuTable string `yaml:"risuTable"` // the file with Risu's table of bytes, from the studio's folder; "" is none
 }
 
 // caps are limits in dollars, as decimal text; "" is none.
@@ -94,7 +96,7 @@ func readConfig(dir, name string) (config, error) {
 	dec.KnownFields(true)
 	if err := dec.Decode(&c); err != nil && !errors.Is(err, io.EOF) {
 		return c, fault.New(codeBadConfig, op, "%s: %s", configName, wordsOfYAML(err)).
-			WithHint("the keys are model, gate, caps with session, day and studio, store, and baseUrl")
+			WithHint("the keys are model, gate, caps with session, day and studio, store, baseUrl and risuTable")
 	}
 	if err := dec.Decode(&config{}); !errors.Is(err, io.EOF) { // its settings would not count
 		return c, fault.New(codeBadConfig, op, "%s holds more than one document", configName).WithHint("take the line --- out of it")

@@ -34,6 +34,7 @@ import (
 	"github.com/soundstage-dev/soundstage/runtime/studio"
 	"github.com/soundstage-dev/soundstage/runtime/studio/content"
 	"github.com/soundstage-dev/soundstage/runtime/studio/content/lint"
+	"github.com/soundstage-dev/soundstage/runtime/studio/content/rpack"
 	"github.com/soundstage-dev/soundstage/runtime/studio/story"
 	"github.com/soundstage-dev/soundstage/runtime/tool"
 	"github.com/soundstage-dev/soundstage/runtime/trust"
@@ -142,7 +143,7 @@ func (a *app) build(ctx context.Context, dir string, cfg config) (*house, error)
 		redactor: sync.OnceValue(func() *redact.Redactor { return a.redactor(dir) }), results: result.NewSessions(), locks: gate.NewLocks(st),
 	}
 	h.kinds = newKinds()
-	h.formats = newFormats()
+	h.formats = formatsWith(cfg.spelling(dir))
 	h.drafts = draft.New(st, st, h.clock, h.kinds)
 	h.rail, h.folders = studio.NewRail(), a.folders(dir)
 	shared := studio.Deps{
@@ -168,17 +169,21 @@ func newKinds() *studio.Kinds {
 	return studio.NewKinds(kinds...)
 }
 
-// newFormats are the formats of all platforms.
-func newFormats() *content.Formats {
+// newFormats are the formats of all platforms, where no table of Risu's is at hand.
+func newFormats() *content.Formats { return formatsWith(nil) }
+
+// formatsWith are the formats of all platforms. What Risu spells with its table is read
+// and written with spell.
+func formatsWith(spell *rpack.Speller) *content.Formats {
 	return content.NewFormats(slices.Concat(
-		ccv3.Formats(),
+		ccv3.Formats(spell),
 		native.Formats(),
 		sillytavern.Formats(),
 		rolecall.Formats(),
 		pygmalion.Formats(),
 		marinara.Formats(),
 		agnai.Formats(),
-		risu.Formats(),
+		risu.Formats(spell),
 		novelai.Formats(),
 	)...)
 }
