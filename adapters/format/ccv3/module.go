@@ -32,7 +32,7 @@ func (f format) moduleOf(file content.File) (*rpack.Module, []string, error) {
 	if !f.spell.Set() {
 		return nil, []string{moduleUnread}, nil
 	}
-	m, err := f.openModule(file.Raw)
+	m, err := f.openModule(file)
 	switch {
 	case fault.CodeOf(err) == rpack.CodeTable:
 		return nil, nil, err
@@ -46,8 +46,22 @@ func (f format) moduleOf(file content.File) (*rpack.Module, []string, error) {
 	return &m, told, nil
 }
 
-func (f format) openModule(archive []byte) (rpack.Module, error) {
-	data, err := carrier.Entry(archive, carrier.Module)
+// Unpack implements content.Unpacker.
+func (f format) Unpack(file content.File) (content.Doc, error) {
+	if !f.spell.Set() || !file.Carrier.Entries[carrier.Module] {
+		return content.Doc{}, fault.New(fault.NotFound, "ccv3.unpack", "%q has no module that is read", file.Name)
+	}
+	m, err := f.openModule(file)
+	return content.Doc{Keyword: carrier.Module, Tree: m.Doc}, err
+}
+
+func (f format) openModule(file content.File) (rpack.Module, error) {
+	for _, d := range file.Docs {
+		if d.Keyword == carrier.Module {
+			return rpack.Module{Doc: d.Tree}, nil
+		}
+	}
+	data, err := carrier.Entry(file.Raw, carrier.Module)
 	if err != nil {
 		return rpack.Module{}, err
 	}

@@ -39,9 +39,9 @@ func (f moduleFormat) Score(file content.File) float64 {
 }
 
 // Unpack implements content.Unpacker.
-func (f moduleFormat) Unpack(file content.File) (*canon.Node, error) {
+func (f moduleFormat) Unpack(file content.File) (content.Doc, error) {
 	m, err := f.spell.Module(file.Name, file.Raw)
-	return m.Doc, err
+	return content.Doc{Tree: m.Doc}, err
 }
 
 // moduleFields are what a module says of either list, as a piece of its own.

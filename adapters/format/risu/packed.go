@@ -99,7 +99,10 @@ func pack(doc *canon.Node) ([]byte, error) {
 type packedFormat struct{ content.Shape }
 
 // Unpack implements content.Unpacker.
-func (packedFormat) Unpack(f content.File) (*canon.Node, error) { return unpack(f.Raw) }
+func (packedFormat) Unpack(f content.File) (content.Doc, error) {
+	doc, err := unpack(f.Raw)
+	return content.Doc{Tree: doc}, err
+}
 
 func readPacked(f content.File) (content.Reading, error) {
 	doc, err := f.Unpacked(), error(nil)

@@ -3,7 +3,6 @@ package risu
 import (
 	"strings"
 
-	"github.com/soundstage-dev/soundstage/harness/canon"
 	"github.com/soundstage-dev/soundstage/runtime/store"
 	"github.com/soundstage-dev/soundstage/runtime/studio/content"
 	"github.com/soundstage-dev/soundstage/runtime/studio/content/rpack"
@@ -39,22 +38,24 @@ func scoreSpelt(f content.File) float64 {
 }
 
 // Unpack implements content.Unpacker.
-func (f speltFormat) Unpack(file content.File) (*canon.Node, error) {
+func (f speltFormat) Unpack(file content.File) (content.Doc, error) {
 	raw, err := f.spell.Read(file.Name, "preset", file.Raw)
 	if err != nil {
-		return nil, err
+		return content.Doc{}, err
 	}
-	return unpack(raw)
+	doc, err := unpack(raw)
+	return content.Doc{Tree: doc}, err
 }
 
 // Read implements content.Format, whatever the file is called.
 func (f speltFormat) Read(file content.File) (content.Reading, error) {
-	doc, err := file.Unpacked(), error(nil)
+	doc := file.Unpacked()
 	if doc == nil {
-		doc, err = f.Unpack(file)
-	}
-	if err != nil {
-		return content.Reading{}, err
+		d, err := f.Unpack(file)
+		if err != nil {
+			return content.Reading{}, err
+		}
+		doc = d.Tree
 	}
 	return presetOf(doc)
 }

@@ -28,11 +28,12 @@ type Format interface {
 	Write(w Writing) (Written, error)
 }
 
-// An Unpacker is a Format of files into whose document only it sees.
+// An Unpacker is a Format of files in which there is a document that only it sees.
 type Unpacker interface {
-	// Unpack gives the document of a file. Read takes it from the file's Docs where it
-	// stands there.
-	Unpack(f File) (*canon.Node, error)
+	// Unpack gives that document, and its keyword, which is "" where it is the file's only
+	// one. Read takes it from the file's Docs where it stands there: a file is read many
+	// times to find out what is used of it.
+	Unpack(f File) (Doc, error)
 }
 
 // About is what a format is.

@@ -53,9 +53,9 @@ func (t *Formats) leftBehind(w Writing, format string, out []byte, losses []Loss
 // openedBy is a file of a format, with the document that only the format sees.
 func openedBy(format Format, name string, data []byte) File {
 	f := Open(name, data)
-	if u, ok := format.(Unpacker); ok && len(f.Docs) == 0 {
+	if u, ok := format.(Unpacker); ok {
 		if doc, err := u.Unpack(f); err == nil {
-			f.Docs = []Doc{{Tree: doc}}
+			f.Docs = append(f.Docs, doc)
 		}
 	}
 	return f

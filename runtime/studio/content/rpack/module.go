@@ -11,7 +11,7 @@ import (
 // The bounds of a module.
 const (
 	maxModule = carrier.MaxFile // bytes of the file
-	maxJSON   = carrier.MaxText // of its document
+	maxJSON   = 16 << 20        // of its document, which is small objects in the worst case
 	maxAssets = 10_000
 )
 
