@@ -79,7 +79,7 @@ func (a *app) storyTurn(ctx context.Context, name string, f storyTurn) error {
 	}
 	switch {
 	case f.exec:
-		h, end, err := a.storyHost(ctx, mcpFlags{mode: f.mode, cassette: f.cassette, resume: f.resume})
+		h, end, err := a.storyHost(ctx, d, mcpFlags{mode: f.mode, cassette: f.cassette, resume: f.resume})
 		if err == nil {
 			d.Calls = h
 			err = a.takeTurn(ctx, d, f.in)

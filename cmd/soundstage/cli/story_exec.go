@@ -3,13 +3,18 @@ package cli
 import (
 	"context"
 	"path/filepath"
+	"slices"
 
 	program "github.com/soundstage-dev/soundstage/adapters/process"
 	"github.com/soundstage-dev/soundstage/adapters/storydir"
+	"github.com/soundstage-dev/soundstage/harness/fault"
 	"github.com/soundstage-dev/soundstage/harness/redact"
 	"github.com/soundstage-dev/soundstage/harness/seam"
+	"github.com/soundstage-dev/soundstage/runtime/studio/story"
 	"github.com/soundstage-dev/soundstage/runtime/studio/story/engine"
 	handlers "github.com/soundstage-dev/soundstage/runtime/studio/story/host"
+	"github.com/soundstage-dev/soundstage/runtime/studio/story/load"
+	machinery "github.com/soundstage-dev/soundstage/runtime/studio/story/program"
 )
 
 // storyCommands opens the door for the commands of a story that work in a folder: the
@@ -30,7 +35,7 @@ func (a *app) storyCommands(redactor func() *redact.Redactor) func(context.Conte
 				return nil, err
 			}
 		}
-		door, err := s.Exec(seam.ExecOptions{Work: filepath.FromSlash(work), Runner: storyRunner{a}})
+		door, err := s.Exec(seam.ExecOptions{Work: filepath.FromSlash(work), Runner: storyRunner{a, filepath.FromSlash(work)}})
 		return storyDoor{door}, err
 	}
 }
@@ -46,17 +51,32 @@ func (d storyDoor) Run(ctx context.Context, c handlers.Command) (handlers.Outcom
 
 // A storyRunner starts a command with the variables that a program of somebody else gets
 // of ours: keys are none of them.
-type storyRunner struct{ a *app }
+type storyRunner struct {
+	a    *app
+	work string
+}
 
-// Run implements seam.Runner.
+// Run implements seam.Runner. A link out of the folder of work is not followed.
 func (r storyRunner) Run(ctx context.Context, dir string, c seam.Command) (seam.Outcome, error) {
+	const op = "story.host"
+	work, err := filepath.EvalSymlinks(r.work)
+	if err == nil {
+		dir, err = filepath.EvalSymlinks(dir)
+	}
+	if err != nil {
+		return seam.Outcome{}, fault.New(fault.NotFound, op, "cwd: there is no folder %q", c.Dir).WithHint("make it first, or name one below the folder that the story runs in")
+	}
+	if rel, err := filepath.Rel(work, dir); err != nil || !filepath.IsLocal(rel) {
+		return seam.Outcome{}, fault.New(handlers.CodeOutside, op, "cwd: %q is a link that leads out of the folder that the story runs in", c.Dir).WithHint("name a folder below it")
+	}
 	c.Env = r.a.passedOn()
 	return program.Runner{}.Run(ctx, dir, c)
 }
 
 // storyHost are the handlers of story turn --exec: commands run in the folder that the
-// person is in, and files are written below it.
-func (a *app) storyHost(ctx context.Context, f mcpFlags) (h engine.Handlers, end func() error, err error) {
+// person is in, and files are written below it. Scripts are read there and from the folders
+// of the story and of what it imports.
+func (a *app) storyHost(ctx context.Context, d story.TurnDeps, f mcpFlags) (h engine.Handlers, end func() error, err error) {
 	end = func() error { return nil }
 	if f.mode != "" || f.cassette != "" {
 		if err := f.settle(); err != nil {
@@ -79,11 +99,30 @@ func (a *app) storyHost(ctx context.Context, f mcpFlags) (h engine.Handlers, end
 	if err != nil {
 		return nil, end, err
 	}
-	disk, err := storydir.Open(storydir.Options{Write: a.path(".")})
+	s, _, err := load.Load(ctx, load.Options{Files: d.Files, App: d.App, Root: d.Root})
+	if err != nil {
+		return nil, end, err
+	}
+	o := storydir.Options{Write: a.path(".")}
+	if s != nil { // what is wrong with it is told where the turn is taken
+		o.Read = foldersOf(s)
+	}
+	disk, err := storydir.Open(o)
 	if err != nil {
 		return nil, end, err
 	}
 	before := end
 	end = func() error { return firstOf(before(), disk.Close()) }
-	return handlers.New(handlers.Options{Files: storyFiles{}, Runner: run, Write: disk.Write, Work: work}), end, nil
+	return handlers.New(handlers.Options{Files: disk, Runner: run, Write: disk.Write, Work: work}), end, nil
+}
+
+// foldersOf are the folders of a story and of what it imports.
+func foldersOf(s *machinery.Story) []string {
+	list := []string{filepath.FromSlash(s.Dir)}
+	for _, st := range s.States {
+		if dir := filepath.FromSlash(st.Scope.Dir); !slices.Contains(list, dir) {
+			list = append(list, dir)
+		}
+	}
+	return list
 }

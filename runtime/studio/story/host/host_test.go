@@ -79,8 +79,8 @@ func TestRun(t *testing.T) {
 		{args: `{"cmd":"x","args":"y"}`, problem: "host.run: args is no list of up to 1024 texts"},
 		{args: `{"cmd":"x","cwd":"../out"}`, problem: `host.run: cwd: story.host: "../out" lies outside of the folder that the story runs in`},
 		{args: `{"cmd":"x","cwd":"/wide"}`, problem: `host.run: cwd: story.host: "/wide" lies outside of the folder that the story runs in`},
-		{args: `{"cmd":"x","timeout":"2h"}`, problem: "host.run: timeout is no time of up to 10m0s"},
-		{args: `{"cmd":"x","timeout":"soon"}`, problem: "host.run: timeout is no time of up to 10m0s"},
+		{args: `{"cmd":"x","timeout":"2h"}`, problem: `host.run: timeout "2h" is no time of up to 10m0s: write one like 30s`},
+		{args: `{"cmd":"x","timeout":"soon"}`, problem: `host.run: timeout "soon" is no time of up to 10m0s: write one like 30s`},
 		{args: `{"cmd":"x","timeout":2.5}`, argv: "bash -c x", dir: ".", data: `{"exit_code":0,"ok":true,"stdout":""}`},
 	} {
 		p := &program{out: tt.out}

@@ -46,7 +46,7 @@ func (h *Handlers) run(ctx context.Context, args value.Value) (engine.Result, er
 	}
 	limit, ok := timeout(args)
 	if !ok {
-		return failed("host.run: timeout is no time of up to %s", MaxTime), nil
+		return failed("host.run: timeout %q is no time of up to %s: write one like 30s", text(args, "timeout"), MaxTime), nil
 	}
 	within, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
