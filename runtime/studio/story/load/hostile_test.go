@@ -57,7 +57,9 @@ func TestHostile(t *testing.T) {
 		"script up":          {one(strings.Replace(small, "terminal: true", "on_enter: { invoke: host.starlark.run, with: { script: ../x.star } }", 1)), "outside the app root", load.CodeEscapes},
 		"library up":         {one(small + "imports: { x: { source: \"@lib/..\" } }\n"), "not of the form @library/name", ""},
 		"library deep":       {one(small + "imports: { x: { source: \"@lib/a/b\" } }\n"), "not of the form @library/name", ""},
-		"huge":               {one(small + strings.Repeat("# comment\n", source.MaxFile/10+1)), "the bound is", source.CodeLarge},
+		"huge":               {one(small + strings.Repeat("# comment\n", source.MaxFile/10+1)), "the bound is, 4194304", source.CodeLarge},
+		"latin-1":            {one(small + "world:\n  a: \"f\xfcr\"\n"), "app.yaml:5:8: not UTF-8", ""},
+		"utf-16":             {one("\xff\xfea\x00p\x00p\x00"), "app.yaml:1:1: not UTF-8", ""},
 		"many values":        {one(small + "world:\n  l: [" + strings.Repeat("1,", 1<<20) + "1]\n"), "parts", source.CodeLarge},
 		"aliases":            {one(bomb()), "larger than", source.CodeLarge},
 		"alias of itself":    {one(small + "world:\n  a: &a [ *a ]\n"), "stands for nothing, or for itself", source.CodeAlias},
@@ -83,7 +85,7 @@ func TestHostile(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, f := range found {
-				if strings.Contains(f.Message, c.want) {
+				if strings.Contains(f.String(), c.want) {
 					if f.Code != c.code {
 						t.Errorf("%s has the code %q, want %q", f, f.Code, c.code)
 					}

@@ -6,10 +6,12 @@
 package source
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
@@ -186,21 +188,31 @@ func (n *Node) What() string {
 	case n.Scalar.IsNil():
 		return "nothing"
 	}
-	return fmt.Sprintf("the %s %s", n.Scalar.Kind(), clip(n.Scalar.JSON()))
+	return fmt.Sprintf("the %s %s", n.Scalar.Kind(), clip(n.Scalar))
 }
 
-func clip(s string) string {
-	if r := []rune(s); len(r) > 80 {
-		return string(r[:79]) + "…"
+// clip is a value as JSON, or the beginning of a long text in quotes.
+func clip(v value.Value) string {
+	const most = 80
+	if r := []rune(v.Str()); len(r) > most {
+		return value.Of(string(r[:most-1]) + "…").JSON()
 	}
-	return s
+	return v.JSON()
 }
 
 // Parse reads a YAML document. What does not parse is a problem, and gives nil.
 func (r *Reader) Parse(name string, raw []byte) *Node {
 	at := Pos{File: name, Line: 1, Column: 1}
 	if len(raw) > MaxFile {
-		r.refuse(CodeLarge, at, "the file has %d bytes, the bound is %d", len(raw), MaxFile)
+		r.refuse(CodeLarge, at, "the file has more bytes than the bound is, %d", MaxFile)
+		return nil
+	}
+	raw = bytes.TrimPrefix(raw, []byte("\uFEFF")) // as editors of some systems begin a file
+	if !utf8.Valid(raw) {
+		good := raw[:len(raw)-len(bytes.TrimLeftFunc(raw, func(c rune) bool { return c != utf8.RuneError }))]
+		at.Line += bytes.Count(good, []byte("\n"))
+		at.Column += utf8.RuneCount(good[bytes.LastIndexByte(good, '\n')+1:])
+		r.fail(at, "not UTF-8: save the file in that encoding")
 		return nil
 	}
 	if line, why := tangled(raw); why != "" {
