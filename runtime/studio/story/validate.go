@@ -82,7 +82,11 @@ func Validate(ctx context.Context, files load.Files, app, root string) (Validati
 	}
 	v.Flows = len(fixtures)
 	for _, fx := range fixtures {
-		for _, f := range fx.Findings {
+		list := fx.Findings
+		if s != nil {
+			list = append(list, fx.Misfits(s)...)
+		}
+		for _, f := range list {
 			f.File = strings.TrimPrefix(f.File, path.Dir(app)+"/")
 			v.add(f, load.Warning) // the story itself is as good as it was
 		}

@@ -2,8 +2,10 @@ package flow
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/soundstage-dev/soundstage/runtime/studio/story/load"
+	"github.com/soundstage-dev/soundstage/runtime/studio/story/program"
 )
 
 // dead says what of a fixture checks nothing or does nothing in the way in which it is run.
@@ -53,6 +55,16 @@ func (f *Fixture) dead() []load.Finding {
 		}
 	}
 	return list
+}
+
+// Misfits says what of a fixture a story has nothing of.
+func (f *Fixture) Misfits(s *program.Story) []load.Finding {
+	at, _, _ := strings.Cut(f.State, "#") // behind it stands where the regions are
+	at = strings.ReplaceAll(at, "/", ".")
+	if at == "" || s.States[at] != nil {
+		return nil
+	}
+	return []load.Finding{{Severity: load.Warning, Pos: f.Pos, Message: sprintf("flow: it begins in %q, and the story has no such state: nothing is taken there", f.State)}}
 }
 
 func (t *Turn) checksMore() bool {

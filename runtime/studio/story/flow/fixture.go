@@ -155,7 +155,11 @@ type reader struct {
 }
 
 func (f *Fixture) reader(n *source.Node, what string) *reader {
-	return &reader{f: f, n: n, what: what, seen: map[string]bool{}}
+	r := &reader{f: f, n: n, what: what, seen: map[string]bool{}}
+	if !n.IsNull() && n.Kind != source.Map {
+		r.warn(n.Pos, "%s: it is %s, and not a mapping: nothing of it counts", what, n.What())
+	}
+	return r
 }
 
 func (r *reader) node(name string) *source.Node {

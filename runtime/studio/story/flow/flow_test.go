@@ -177,9 +177,12 @@ func TestDeadAssertions(t *testing.T) {
 		head + "turns: [{ intent: { name: fly }, expect_error: { code: X }, expect_state: desk }]": "nothing else of the turn is checked",
 		head + "use_orchestrator: false\nhost_handlers: { host.fax: {} }\nturns: []":               "nothing asks the stubs",
 		head + "host_handlers: { host.fax: { by_op: { put: { delay: 1s } } } }\nturns: []":         `unknown key "delay"`,
-		"initial_state: desk\nturns: []":                                                           "it does not say test_kind: flow",
-		head + "host_cassette: calls.yaml\nturns: []":                                              "nothing asked for: [first second]",
-		head + "host_handlers: { host.fax: {} }\nrecording: ../recording.yaml\nturns: []":          "nothing asks it",
+		head + "host_handlers: { host.fax: 5 }\nturns: []":                                         "stub host.fax: it is the int 5, and not a mapping",
+		head + "turns: [quit]":                                                            `turn 1: it is the string "quit", and not a mapping`,
+		"test_kind: flow\ninitial_state: cellar\nturns: []":                               `it begins in "cellar", and the story has no such state`,
+		"initial_state: desk\nturns: []":                                                  "it does not say test_kind: flow",
+		head + "host_cassette: calls.yaml\nturns: []":                                     "nothing asked for: [first second]",
+		head + "host_handlers: { host.fax: {} }\nrecording: ../recording.yaml\nturns: []": "nothing asks it",
 	} {
 		res := run(t, fixture, false)
 		if !slices.ContainsFunc(res.Findings, func(f load.Finding) bool { return strings.Contains(f.String(), want) }) {

@@ -115,7 +115,7 @@ func Run(ctx context.Context, o Options, f *Fixture) Result {
 	if len(r.flow) > 0 {
 		res.Turns = append(res.Turns, TurnResult{Index: -1, Failures: r.flow})
 	}
-	for _, p := range append(slices.Clone(f.Findings), f.dead()...) {
+	for _, p := range slices.Concat(f.Findings, f.dead(), f.Misfits(r.o.Story)) {
 		if p.Severity == load.Warning {
 			res.Findings = append(res.Findings, p)
 		}
