@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"github.com/soundstage-dev/soundstage/harness/fault"
 	"github.com/soundstage-dev/soundstage/runtime/studio/story/machine"
@@ -143,7 +144,9 @@ func (r *Router) Route(ctx context.Context, in Input) (Verdict, error) {
 	case strings.TrimSpace(in.Text) == "":
 		return Verdict{}, fault.New(CodeText, "story.route", "the text is empty").WithHint("say what is wanted, or name an intent")
 	case len(in.Text) > MaxText:
-		return Verdict{}, fault.New(CodeText, "story.route", "a text of %d bytes is over the bound of %d", len(in.Text), MaxText)
+		return Verdict{}, fault.New(CodeText, "story.route", "a text of %d bytes is over the bound of %d", len(in.Text), MaxText).WithHint("say it in less")
+	case !utf8.ValidString(in.Text):
+		return Verdict{}, fault.New(CodeText, "story.route", "the text %q is not UTF-8", clipped(in.Text)).WithHint("give it in that encoding")
 	}
 	s := &search{Router: r, in: in, allowed: r.machine.Allowed(in.At.State), takes: map[string]*program.Intent{}}
 	for _, a := range s.allowed {
@@ -197,6 +200,15 @@ func (r *Router) sweep(ctx context.Context, now time.Time) error {
 }
 
 func quote(s string) string { return strconv.Quote(s) }
+
+// clipped is the beginning of a text, for messages.
+func clipped(s string) string {
+	const most = 200
+	if r := []rune(s); len(r) > most {
+		return string(r[:most-1]) + "…"
+	}
+	return s
+}
 
 // Rejection is a verdict as the machine would refuse an intent; nil of a hit.
 func (v Verdict) Rejection() *machine.Rejection {

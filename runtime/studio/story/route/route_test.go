@@ -284,13 +284,13 @@ func TestSurface(t *testing.T) {
 func TestBounds(t *testing.T) {
 	s, m := story(t, river)
 	r := route.New(route.Options{Story: s, Machine: m})
-	for _, text := range []string{"", " \n", strings.Repeat("x", route.MaxText+1)} {
+	for _, text := range []string{"", " \n", strings.Repeat("x", route.MaxText+1), "wa\xffde"} {
 		if _, err := r.Route(t.Context(), at(m, "bank", text)); fault.CodeOf(err) != route.CodeText {
 			t.Errorf("%d bytes: %v", len(text), err)
 		}
 	}
-	if v, err := r.Route(t.Context(), at(m, "bank", strings.Repeat("wade ", 10_000))); err != nil || v.Result != route.Unasked {
-		t.Errorf("%s, %v", shown(v), err)
+	if v, err := r.Route(t.Context(), at(m, "bank", strings.Repeat("wade ", 10_000))); err != nil || v.Result != route.Unasked || len(v.Message) > 400 {
+		t.Errorf("%s, %d bytes, %v", shown(v), len(v.Message), err)
 	}
 }
 

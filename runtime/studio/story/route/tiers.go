@@ -267,7 +267,7 @@ func (s *search) whole(by Tier, intent string) (Verdict, bool, error) {
 func (s *search) ask(ctx context.Context) (Verdict, bool, error) {
 	q := s.question(s.in, s.allowed)
 	if s.model == nil {
-		return Verdict{Result: Unasked, Question: &q, Message: "no tier knows what " + quote(s.in.Text) + " means in state " + quote(s.in.At.State) + ", and no model was asked"}, true, nil
+		return Verdict{Result: Unasked, Question: &q, Message: "no tier knows what " + quote(clipped(s.in.Text)) + " means in state " + quote(s.in.At.State) + ", and no model was asked"}, true, nil
 	}
 	m, err := s.model.Mean(ctx, q)
 	if err != nil {
