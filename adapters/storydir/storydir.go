@@ -215,7 +215,7 @@ func (d *Disk) Glob(ctx context.Context, dir, pattern string) ([]string, error) 
 	c := &counted{FS: sub, left: MaxEntries}
 	found, err := fs.Glob(c, path.Clean(pattern))
 	if err != nil {
-		return nil, fault.New(CodeName, "story.dir", "%q is no pattern: %v", pattern, err)
+		return nil, fault.New(CodeName, "story.dir", "%q is no pattern: %v", pattern, err).WithHint("use *, ? and [a-z]: flows/*.yaml")
 	}
 	if c.left < 0 {
 		return nil, fault.New(CodeTooLarge, "story.dir", "the pattern %q looks at more than %d names", pattern, MaxEntries)

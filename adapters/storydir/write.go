@@ -67,7 +67,7 @@ func (d *Disk) Write(ctx context.Context, name string, raw []byte) (created bool
 // programs, .git/hooks one that runs.
 func plain(rel string) error {
 	bad := func(why string) error {
-		return fault.New(CodeName, "story.dir", "%q is no name for a story's file: %s", filepath.ToSlash(rel), why)
+		return fault.New(CodeName, "story.dir", "%q is no name for a story's file: %s", filepath.ToSlash(rel), why).WithHint("choose a plain one, such as rooms/hall.yaml")
 	}
 	if len(rel) > maxName {
 		return bad(fmt.Sprintf("it is longer than %d bytes", maxName))

@@ -171,7 +171,7 @@ type storyFiles struct{}
 func (storyFiles) Read(_ context.Context, name string) ([]byte, error) {
 	info, err := os.Stat(name)
 	if err == nil && !info.Mode().IsRegular() {
-		err = fault.New(load.CodeNoFile, "story.read", "%q is no file", name)
+		err = fault.New(load.CodeNoFile, "story.read", "%q is no file", name).WithHint("name a story's folder, or its app.yaml")
 	}
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, fault.New(load.CodeNoFile, "story.read", "there is no file %q", name).WithHint("name a story's folder, or its app.yaml")

@@ -198,7 +198,7 @@ func (in SearchIn) compiled() (*regexp.Regexp, int, error) {
 	}
 	re, err := regexp.Compile(source)
 	if err != nil {
-		return nil, 0, fault.New(CodePattern, op, "pattern %q is no regular expression: %v", in.Pattern, err)
+		return nil, 0, fault.New(CodePattern, op, "pattern %q is no regular expression: %v", in.Pattern, err).WithHint("leave regex out to look for the text itself")
 	}
 	return re, in.Max, nil
 }

@@ -63,7 +63,7 @@ func testTool(d Deps) tool.Tool {
 	}), func(ctx context.Context, call tool.Call, in TestIn) (rep tool.Reply[TestOut], err error) {
 		err = d.in(ctx, "story.test", in.Dir, func(p Place, dir string) error {
 			if in.Flows != "" && !local(in.Flows) {
-				return fault.New(CodePath, "story.test", "flows %q leads out of the story's folder", in.Flows)
+				return fault.New(CodePath, "story.test", "flows %q leads out of the story's folder", in.Flows).WithHint("give a pattern below it: flows/*.yaml")
 			}
 			rep.Out, err = runFlows(ctx, call, p, dir, in)
 			return err
