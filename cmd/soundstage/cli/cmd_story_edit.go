@@ -46,6 +46,9 @@ func (a *app) cmdStoryNew() *cobra.Command {
 
 func (a *app) storyNew(name string) error {
 	const op = "story.new"
+	if name == "" {
+		return fault.New(fault.Invalid, op, "the folder's name is empty").WithHint("name a folder, such as stories/door")
+	}
 	dir := a.path(name)
 	id := strings.Trim(regexp.MustCompile(`[^a-z0-9]+`).ReplaceAllString(strings.ToLower(filepath.Base(dir)), "-"), "-")
 	if id == "" {
@@ -128,7 +131,7 @@ func (a *app) cmdStoryExplain() *cobra.Command {
 		Use: "explain FILE:LINE", Short: "Say what the engine makes of a line",
 		Long: `Explain says which state, arc, effect or value a line is, what it stands in, where it leads, what
 it reads and what it writes, in the names of the whole story. The story is the nearest folder
-with an app.yaml at or above FILE; --app names another one, for a file that it imports.`,
+with an app.yaml at or above FILE; a column behind the line, as findings have it, is left out. --app names another one, for a file that it imports.`,
 		Example: "  soundstage story explain stories/door/app.yaml:17",
 		Args:    cobra.ExactArgs(1),
 		RunE:    func(c *cobra.Command, args []string) error { return a.storyExplain(c.Context(), args[0], app, root) },
@@ -140,15 +143,11 @@ with an app.yaml at or above FILE; --app names another one, for a file that it i
 
 func (a *app) storyExplain(ctx context.Context, at, app, root string) error {
 	const op = "story.explain"
-	i := strings.LastIndexByte(at, ':')
-	line := 0
-	if i > 0 {
-		line, _ = strconv.Atoi(at[i+1:]) // 0 is no line either
-	}
+	file, line := placeIn(at)
 	if line < 1 {
 		return fault.New(fault.Invalid, op, "%q names no line", at).WithHint("write FILE:LINE, such as stories/door/app.yaml:17")
 	}
-	name := a.path(at[:i])
+	name := a.path(file)
 	if app == "" {
 		for dir := filepath.Dir(name); ; dir = filepath.Dir(dir) {
 			if fileThere(filepath.Join(dir, "app.yaml")) {
@@ -156,7 +155,7 @@ func (a *app) storyExplain(ctx context.Context, at, app, root string) error {
 				break
 			}
 			if dir == filepath.Dir(dir) {
-				return fault.New(load.CodeNoFile, op, "no folder at or above %q has an app.yaml", at[:i]).WithHint("name the story with --app")
+				return fault.New(load.CodeNoFile, op, "no folder at or above %q has an app.yaml", file).WithHint("name the story with --app")
 			}
 		}
 	}
@@ -165,6 +164,20 @@ func (a *app) storyExplain(ctx context.Context, at, app, root string) error {
 		return err
 	}
 	return a.print(e, func(w io.Writer) { writeExplained(w, e) })
+}
+
+// placeIn is the file and the line of FILE:LINE, or of FILE:LINE:COLUMN, as findings have
+// it; line 0 is none.
+func placeIn(at string) (file string, line int) {
+	m := regexp.MustCompile(`^(.+?):(\d+)(?::\d+:?)?$`).FindStringSubmatch(at)
+	if m == nil {
+		return at, 0
+	}
+	line, err := strconv.Atoi(m[2])
+	if err != nil {
+		return at, 0
+	}
+	return m[1], line
 }
 
 func writeExplained(w io.Writer, e story.Explained) {

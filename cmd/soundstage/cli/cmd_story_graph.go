@@ -47,7 +47,7 @@ Markdown; JSON is the graph itself, for other programs. The same story gives the
 	}
 	c.Flags().StringVar(&d.root, "root", "", "the `folder` in which @library/name imports are found")
 	c.Flags().StringVar(&d.room, "room", "", "draw what is within this `room`")
-	c.Flags().StringVar(&d.format, "format", "", "svg, mermaid or json (default: by the name of the file, else mermaid)")
+	c.Flags().StringVar(&d.format, "format", "", "svg, mermaid or json (default: by the name of the file, or mermaid)")
 	c.Flags().StringVarP(&d.out, "out", "o", "", "write to this `file`, and replace it if it is there")
 	return c
 }
@@ -68,6 +68,9 @@ func (a *app) storyGraph(ctx context.Context, name string, d drawing) error {
 	if d.out == "" {
 		return a.print(out, func(w io.Writer) { fmt.Fprint(w, text) })
 	}
+	if ext := strings.ToLower(filepath.Ext(d.out)); ext == ".yaml" || ext == ".yml" {
+		return fault.New(fault.Invalid, "story.graph", "%q would be written over as a file of a story", d.out).WithHint("end it in .svg, .mmd, .md or .json")
+	}
 	out.Format, out.File = format, d.out
 	if err := replaceFile(a.path(d.out), []byte(text)); err != nil {
 		return notWritten(err, "story.graph", d.out)
@@ -81,6 +84,9 @@ func (d drawing) kind() (string, error) {
 	format := d.format
 	if format == "" {
 		format = drawings[strings.ToLower(filepath.Ext(d.out))]
+	}
+	if format == "" && d.out != "" && filepath.Ext(d.out) != ".md" {
+		return "", fault.New(fault.Invalid, "story.graph", "the name of the file %q does not say what it is", d.out).WithHint("end it in .svg, .mmd, .md or .json, or give --format")
 	}
 	if format == "" {
 		format = "mermaid"
