@@ -21,8 +21,8 @@ type moduleFormat struct{ spell *rpack.Speller }
 // About implements content.Format. Without a table nothing is written.
 func (f moduleFormat) About() content.About {
 	kinds := []string{content.KindLorebook, content.KindRegex}
-	a := content.About{Name: nameModule, Platform: "Risu", Ext: ".risum", Kinds: kinds}
-	if f.spell.Set() {
+	a := content.About{Name: nameModule, Platform: "Risu", Ext: ".risum", Kinds: kinds, Closed: f.spell.Closed("module", ".risum")}
+	if a.Closed == nil {
 		a.Writes = kinds
 	}
 	return a

@@ -114,7 +114,7 @@ func TestModuleWithoutTable(t *testing.T) {
 		}
 	}
 	im := spelt.Import(t, "a.risum", data)
-	if _, err := suite.Formats.Convert(im.Pieces[1], "risu-module", nil); fault.CodeOf(err) != content.CodeFormat {
+	if _, err := suite.Formats.Convert(im.Pieces[1], "risu-module", nil); fault.CodeOf(err) != rpack.CodeTable || !strings.Contains(fault.HintOf(err), "risuTable") {
 		t.Errorf("written without a table: %v", err)
 	}
 	if got := suite.Formats.Usual(im.Pieces[1]); got != "risu-lorebook" {

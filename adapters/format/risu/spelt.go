@@ -23,7 +23,7 @@ func newSpelt(spell *rpack.Speller) speltFormat {
 // About implements content.Format. Without a table nothing is written.
 func (f speltFormat) About() content.About {
 	a := f.Shape.About()
-	if !f.spell.Set() {
+	if a.Closed = f.spell.Closed("preset", ".risup"); a.Closed != nil {
 		a.Writes = nil
 	}
 	return a

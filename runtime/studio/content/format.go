@@ -43,6 +43,7 @@ type About struct {
 	Kinds    []string // of pieces that it holds; those that it writes come from Writes
 	Writes   []string // kinds that Write takes; empty for a format that is only read
 	Instead  string   // the format that is written in place of this one, where this one is only read
+	Closed   error    // why nothing is written, where the person can change that; nil elsewhere
 	Ext      string   // of a file that is written: ".json"
 	Verbatim bool     // a piece that has not changed may be given back as the file that it came from; never true for files that can hold secrets
 }
@@ -169,6 +170,8 @@ func (t *Formats) Named(name, kind string) (Format, error) {
 		return nil, fault.New(CodeFormat, op, "Lumiverse is not written: its licence forbids to build on it").WithHint("use one of %s", usual)
 	case i < 0:
 		return nil, fault.New(CodeFormat, op, "there is no format %q", clip(name, 80)).WithHint("use one of %s", usual)
+	case t.list[i].About().Closed != nil && slices.Contains(t.list[i].About().Kinds, kind):
+		return nil, t.list[i].About().Closed
 	case !slices.Contains(t.list[i].About().Writes, kind):
 		return nil, fault.New(CodeFormat, op, "the format %q does not hold a piece of kind %q", name, kind).WithHint("use one of %s", usual)
 	}

@@ -86,12 +86,26 @@ func swapped(data []byte, by *[256]byte) []byte {
 	return out
 }
 
+const (
+	notBuiltIn = "which is not built in: its licence forbids it"
+	setIt      = "let %s in soundstage.yaml name the file rpack_map.bin of Risu"
+)
+
+// Closed says why no file with that extension can be written; nil where one can.
+func (s *Speller) Closed(what, ext string) error {
+	if s.Set() {
+		return nil
+	}
+	return fault.New(CodeTable, "risu.table", "a %s in a %s is spelled with Risu's own table of bytes, "+notBuiltIn, what, ext).
+		WithHint(setIt, Setting)
+}
+
 // opened is the table. A failure is not kept: the person may mend it while the program
 // runs.
 func (s *Speller) opened(name, what string) (*table, error) {
 	if !s.Set() {
-		return nil, fault.New(CodeTable, "risu.table", "%q is a %s spelled with Risu's own table of bytes, which is not built in: its licence forbids it", name, what).
-			WithHint("let %s in soundstage.yaml name the file rpack_map.bin of Risu, or export it from Risu %s", Setting, instead[what])
+		return nil, fault.New(CodeTable, "risu.table", "%q is a %s spelled with Risu's own table of bytes, "+notBuiltIn, name, what).
+			WithHint(setIt+", or export it from Risu %s", Setting, instead[what])
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
