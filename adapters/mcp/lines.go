@@ -103,6 +103,9 @@ func unfit(look *jsontext.Decoder, line []byte) (id json.RawMessage, code int, e
 	if err := json.Unmarshal(line, &batch); err != nil || len(batch) == 0 {
 		return nil, notRequest, errors.New("a batch is empty or not a list")
 	}
+	if nested(line) && deepest(look, line) > maxDepth { // each message alone may be one that is read
+		return nil, notRequest, fmt.Errorf("a batch has more than %d levels", maxDepth)
+	}
 	for _, m := range batch {
 		if _, err := unfitMessage(m); err != nil {
 			return nil, notRequest, err

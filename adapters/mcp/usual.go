@@ -13,6 +13,9 @@ const maxUsualID = 15
 // is looked at once and not three times. What it does not know is for unfit to judge. The
 // decoder is one that is kept for it.
 func usual(d *jsontext.Decoder, line []byte) bool {
+	if nested(line) {
+		return false
+	}
 	d.Reset(bytes.NewBuffer(line))
 	if t, err := d.ReadToken(); err != nil || t.Kind() != '{' {
 		return false
@@ -47,4 +50,24 @@ func usual(d *jsontext.Decoder, line []byte) bool {
 	}
 	end, err := d.ReadToken()
 	return err == nil && end.Kind() == '}' && d.InputOffset() == int64(len(line)) && version && method
+}
+
+// maxDepth is how many levels of objects and lists the SDK reads in a line.
+const maxDepth = 1000
+
+// nested says that a line could be deeper than maxDepth: it has the brackets for it.
+func nested(line []byte) bool {
+	return len(line) > 2*maxDepth && bytes.Count(line, []byte{'{'})+bytes.Count(line, []byte{'['}) > maxDepth
+}
+
+// deepest is how many levels a line has.
+func deepest(d *jsontext.Decoder, line []byte) int {
+	d.Reset(bytes.NewBuffer(line))
+	most := 0
+	for {
+		if _, err := d.ReadToken(); err != nil {
+			return most
+		}
+		most = max(most, d.StackDepth())
+	}
 }
