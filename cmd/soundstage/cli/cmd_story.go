@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/soundstage-dev/soundstage/adapters/storydir"
 	"github.com/soundstage-dev/soundstage/harness/fault"
 	"github.com/soundstage-dev/soundstage/runtime/studio/story/flow"
 	"github.com/soundstage-dev/soundstage/runtime/studio/story/load"
@@ -72,10 +73,10 @@ func (a *app) storyTest(ctx context.Context, apps []string, o storyTest) error {
 	if !slices.Contains([]string{"fail", "forgive"}, o.unstubbed) {
 		return fault.New(fault.Invalid, "story.test", "--unstubbed is %q", o.unstubbed).WithHint("give fail or forgive")
 	}
-	passed, failed := 0, 0
+	passed, failed, broken := 0, 0, 0
 	for _, name := range apps {
 		s := flow.Suite{
-			Files: storyFiles{}, App: filepath.ToSlash(a.path(name)), Work: filepath.ToSlash(a.path(".")), Glob: o.glob, Forgive: o.unstubbed == "forgive", FailFast: o.failFast,
+			Files: a.filesOf(name, o.root), App: filepath.ToSlash(a.path(name)), Work: filepath.ToSlash(a.path(".")), Glob: o.glob, Forgive: o.unstubbed == "forgive", FailFast: o.failFast,
 		}
 		if o.root != "" {
 			s.Root = filepath.ToSlash(a.path(o.root))
@@ -94,16 +95,20 @@ func (a *app) storyTest(ctx context.Context, apps []string, o storyTest) error {
 		for i := range rep.Flows {
 			rep.Flows[i].File = a.shownFlow(name, rep.Flows[i].File)
 		}
-		if err != nil {
-			rep.Failed++
-		}
 		passed, failed = passed+rep.Passed, failed+rep.Failed
+		if err != nil {
+			rep.Failed++ // the story itself
+			broken++
+		}
 		if err := a.print(rep, func(w io.Writer) { writeReport(w, rep) }); err != nil {
 			return err
 		}
-		if failed > 0 && o.failFast {
+		if failed+broken > 0 && o.failFast {
 			break
 		}
+	}
+	if broken > 0 {
+		return fault.New(flow.CodeFailed, "story.test", "%d of %d stories have errors and do not run, and %d of %d flows failed", broken, len(apps), failed, passed+failed).WithHint("see all that is wrong with soundstage story validate APP")
 	}
 	if failed > 0 {
 		return fault.New(flow.CodeFailed, "story.test", "%d of %d flows failed", failed, passed+failed).WithHint("read the first difference above, or run one story with -v")
@@ -164,11 +169,50 @@ func writeTurns(b *strings.Builder, r flow.Result) {
 	}
 }
 
-// storyFiles is the disk, as stories are read from it: a person named the folder.
-type storyFiles struct{}
+// storyFiles is the disk, as stories are read from it: a person named the folders.
+type storyFiles struct{ dirs []string }
+
+// filesOf are the files of a story, of its libraries and of where the person stands.
+func (a *app) filesOf(app, root string) storyFiles {
+	if ext := filepath.Ext(app); ext == ".yaml" || ext == ".yml" {
+		app = filepath.Dir(app)
+	}
+	dirs := []string{a.path(app), a.path(".")}
+	if root != "" {
+		dirs = append(dirs, a.path(root))
+	}
+	return storyFiles{dirs}
+}
+
+// held refuses a link that leads from the folders of stories out of all of them.
+func (s storyFiles) held(name string) error {
+	real, err := filepath.EvalSymlinks(name)
+	if err != nil {
+		return nil //nolint:nilerr // opening it says more
+	}
+	inside, stays := false, false
+	for _, dir := range s.dirs {
+		inside = inside || within(dir, name)
+		if to, err := filepath.EvalSymlinks(dir); err == nil {
+			stays = stays || within(to, real)
+		}
+	}
+	if inside && !stays {
+		return fault.New(storydir.CodeOutside, "story.read", "%q is a link that leads out of the folders of stories", filepath.Base(name)).WithHint("put the file itself where the link is, or work from a folder above both")
+	}
+	return nil
+}
+
+func within(dir, name string) bool {
+	rel, err := filepath.Rel(dir, name)
+	return err == nil && filepath.IsLocal(rel)
+}
 
 // Read implements load.Files.
-func (storyFiles) Read(_ context.Context, name string) ([]byte, error) {
+func (s storyFiles) Read(_ context.Context, name string) ([]byte, error) {
+	if err := s.held(filepath.FromSlash(name)); err != nil {
+		return nil, err
+	}
 	info, err := os.Stat(name)
 	if err == nil && !info.Mode().IsRegular() {
 		err = fault.New(load.CodeNoFile, "story.read", "%q is no file", name).WithHint("name a story's folder, or its app.yaml")
@@ -187,12 +231,16 @@ func (storyFiles) Read(_ context.Context, name string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, source.MaxFile+1))
 }
 
-// Glob implements load.Files.
+// Glob implements load.Files: no folders and no pipes.
 func (storyFiles) Glob(_ context.Context, dir, pattern string) ([]string, error) {
 	names, err := filepath.Glob(filepath.Join(dir, filepath.FromSlash(pattern)))
 	if err != nil {
-		return nil, fault.New(fault.Invalid, "story.read", "%q is no pattern of names", pattern)
+		return nil, fault.New(fault.Invalid, "story.read", "%q is no pattern of names", pattern).WithHint("use *, ? and [a-z]: flows/*.yaml")
 	}
+	names = slices.DeleteFunc(names, func(name string) bool {
+		info, err := os.Stat(name)
+		return err == nil && !info.Mode().IsRegular() // a link to nothing is told where it is read
+	})
 	for i, name := range names {
 		names[i] = filepath.ToSlash(name)
 	}

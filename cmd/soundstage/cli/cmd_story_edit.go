@@ -84,7 +84,7 @@ column. Errors keep it from running; warnings do not. APP is an app.yaml or its 
 		Example: "  soundstage story validate stories/door",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			v, err := story.Validate(c.Context(), storyFiles{}, a.storyApp(args[0]), a.storyRoot(root))
+			v, err := story.Validate(c.Context(), a.filesOf(args[0], root), a.storyApp(args[0]), a.storyRoot(root))
 			if err != nil {
 				return err
 			}
@@ -159,7 +159,7 @@ func (a *app) storyExplain(ctx context.Context, at, app, root string) error {
 			}
 		}
 	}
-	e, err := story.Explain(ctx, storyFiles{}, a.storyApp(app), a.storyRoot(root), filepath.ToSlash(name), line)
+	e, err := story.Explain(ctx, a.filesOf(app, root), a.storyApp(app), a.storyRoot(root), filepath.ToSlash(name), line)
 	if err != nil {
 		return err
 	}

@@ -99,7 +99,7 @@ func (d drawing) kind() (string, error) {
 
 // graphOf reads a story and what there is to say about it, or about one room.
 func (a *app) graphOf(ctx context.Context, name string, d drawing) (storyGraph, error) {
-	o := load.Options{Files: storyFiles{}, App: filepath.ToSlash(a.path(name))}
+	o := load.Options{Files: a.filesOf(name, d.root), App: filepath.ToSlash(a.path(name))}
 	if d.root != "" {
 		o.Root = filepath.ToSlash(a.path(d.root))
 	}

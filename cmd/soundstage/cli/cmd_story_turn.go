@@ -69,7 +69,7 @@ are written below it. --exec is your consent. A cassette holds what the commands
 }
 
 func (a *app) storyTurn(ctx context.Context, name string, f storyTurn) error {
-	d := story.TurnDeps{Files: storyFiles{}, App: a.storyApp(name), Root: a.storyRoot(f.root)}
+	d := story.TurnDeps{Files: a.filesOf(name, f.root), App: a.storyApp(name), Root: a.storyRoot(f.root)}
 	if f.in.Text != "" { // a text may name days
 		now := a.doors.Clock.Now().UTC()
 		f.in.Now = &now
