@@ -113,6 +113,7 @@ func (f *Factory) Open(session Session) *Server {
 	if f.o.Prompts != nil {
 		s.sdk.AddReceivingMiddleware(s.prompts)
 	}
+	s.sdk.AddReceivingMiddleware(unknown)
 	s.sdk.AddReceivingMiddleware(roomy) // the outermost
 	return s
 }
