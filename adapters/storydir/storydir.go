@@ -173,7 +173,7 @@ func (d *Disk) Read(ctx context.Context, name string) ([]byte, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() { // a pipe would be waited for
-		return nil, fault.New(load.CodeNoFile, "story.dir", "%q is not a file", path.Base(name))
+		return nil, fault.New(load.CodeNoFile, "story.dir", "%q is not a file", path.Base(name)).WithHint("see what there is: story.list")
 	}
 	f, err := r.os.OpenFile(rel, os.O_RDONLY|nonBlock, 0)
 	if err != nil {
@@ -181,7 +181,7 @@ func (d *Disk) Read(ctx context.Context, name string) ([]byte, error) {
 	}
 	defer f.Close()                                                   //nolint:errcheck // only read
 	if info, err = f.Stat(); err != nil || !info.Mode().IsRegular() { // changed since
-		return nil, fault.New(load.CodeNoFile, "story.dir", "%q is not a file", path.Base(name))
+		return nil, fault.New(load.CodeNoFile, "story.dir", "%q is not a file", path.Base(name)).WithHint("see what there is: story.list")
 	}
 	raw, err := io.ReadAll(io.LimitReader(f, MaxFile+1))
 	if err != nil {

@@ -118,8 +118,11 @@ func (a *app) storyTest(ctx context.Context, apps []string, o storyTest) error {
 
 func writeReport(w io.Writer, rep flow.Report) {
 	for _, f := range rep.Findings {
-		if f.Severity == load.Error {
+		switch {
+		case f.Severity == load.Error:
 			fmt.Fprintf(w, "  %s\n", f)
+		case strings.HasPrefix(f.File, "flows/"):
+			fmt.Fprintf(w, "  warning: %s\n", f)
 		}
 	}
 	fmt.Fprintf(w, "%s: %d passed, %d failed, %d skipped\n", rep.App, rep.Passed, rep.Failed, rep.Skipped)

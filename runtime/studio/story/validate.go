@@ -76,9 +76,13 @@ func Validate(ctx context.Context, files load.Files, app, root string) (Validati
 			v.add(load.Finding{Pos: p.Pos, Message: p.Message}, load.Warning)
 		}
 	}
-	fixtures, err := flowsOf(ctx, files, path.Dir(app))
+	fixtures, others, err := flowsOf(ctx, files, path.Dir(app))
 	if err != nil {
 		return v, err
+	}
+	for _, f := range others {
+		f.File = strings.TrimPrefix(f.File, path.Dir(app)+"/")
+		v.add(f, load.Warning)
 	}
 	v.Flows = len(fixtures)
 	for _, fx := range fixtures {
@@ -111,21 +115,22 @@ func manifest(app string) string {
 	return app
 }
 
-// flowsOf are the fixtures in a story's folder flows.
-func flowsOf(ctx context.Context, files load.Files, dir string) ([]*flow.Fixture, error) {
+// flowsOf are the fixtures in a story's folder flows, and what stands among them that is
+// none.
+func flowsOf(ctx context.Context, files load.Files, dir string) (list []*flow.Fixture, others []load.Finding, err error) {
 	names, err := files.Glob(ctx, dir, "flows/*.yaml")
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var list []*flow.Fixture
 	for _, name := range names {
 		raw, err := files.Read(ctx, name)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		list = append(list, flow.Parse(name, raw)...)
+		flows, rest := flow.Parse(name, raw)
+		list, others = append(list, flows...), append(others, rest...)
 	}
-	return list, nil
+	return list, others, nil
 }
 
 // loaded is a story that runs, or the first of what keeps it from running.

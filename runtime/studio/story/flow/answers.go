@@ -13,7 +13,7 @@ func NewHandlers(by map[string]*Stub, others engine.Handlers) engine.Handlers {
 
 // Stubs reads stubs as host_handlers of a fixture has them.
 func Stubs(v value.Value) (map[string]*Stub, error) {
-	list := Parse("stubs", []byte("test_kind: flow\nhost_handlers: "+v.JSON())) // JSON is YAML
+	list, _ := Parse("stubs", []byte("test_kind: flow\nhost_handlers: "+v.JSON())) // JSON is YAML
 	if len(list) != 1 {
 		return nil, fault.New(CodeFlow, "story.stubs", "the stubs are %s, and no mapping by handler", v.Kind())
 	}

@@ -111,10 +111,9 @@ type Stub struct {
 	ByOp, ByCall map[string]*Stub
 }
 
-// Parse reads the flows of a file; it may hold several, and documents of other kinds are
-// left out.
-func Parse(name string, raw []byte) []*Fixture {
-	var list []*Fixture
+// Parse reads the flows of a file; it may hold several. Documents of other kinds are left
+// out, and others says which: a slip in test_kind would leave out a flow.
+func Parse(name string, raw []byte) (list []*Fixture, others []load.Finding) {
 	line := 0
 	for doc := range strings.SplitSeq(string(raw), "\n---") {
 		var r source.Reader
@@ -125,6 +124,9 @@ func Parse(name string, raw []byte) []*Fixture {
 			f.Findings = append(f.Findings, load.Finding{Severity: load.Error, Pos: p.Pos, Code: p.Code, Message: p.Message})
 		}
 		if len(f.Findings) == 0 && !isFlow(n) {
+			if !n.IsNull() && n.Get("kind").IsNull() && (n.Kind != source.Map || len(n.Keys) > 0) { // a cassette says its kind
+				others = append(others, load.Finding{Severity: load.Warning, Pos: n.Pos, Message: notRun(n)})
+			}
 			continue
 		}
 		if n.Get("test_kind").Value().Text() == "intents" {
@@ -134,7 +136,14 @@ func Parse(name string, raw []byte) []*Fixture {
 		}
 		list = append(list, f)
 	}
-	return list
+	return list, others
+}
+
+func notRun(n *source.Node) string {
+	if kind := n.Get("test_kind"); !kind.IsNull() {
+		return sprintf("nothing runs this: its test_kind is %q, and neither flow nor intents", kind.Value().Text())
+	}
+	return "nothing runs this: it has neither test_kind nor turns"
 }
 
 // isFlow reports a document that is a flow, or says what inputs mean: it says so, or has

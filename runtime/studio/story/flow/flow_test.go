@@ -215,7 +215,7 @@ fixtures:
 
 // Flows of a file stand behind one another, each at its own lines.
 func TestDocuments(t *testing.T) {
-	list := flow.Parse("f.yaml", []byte(head+"turns: []\n---\n"+head+"turns:\n  - { intent: { name: quit } }\n---\nkind: host_cassette\n"))
+	list, _ := flow.Parse("f.yaml", []byte(head+"turns: []\n---\n"+head+"turns:\n  - { intent: { name: quit } }\n---\nkind: host_cassette\n"))
 	if len(list) != 2 || list[1].Turns[0].Pos.Line != 8 {
 		t.Errorf("%d flows, the turn at line %d", len(list), list[len(list)-1].Turns[0].Pos.Line)
 	}
@@ -233,7 +233,8 @@ func FuzzFixture(f *testing.F) {
 		if err != nil || story == nil {
 			t.Fatal(err)
 		}
-		for _, fx := range flow.Parse("/post/flows/f.yaml", raw) {
+		list, _ := flow.Parse("/post/flows/f.yaml", raw)
+		for _, fx := range list {
 			res := flow.Run(t.Context(), flow.Options{Story: story, Files: folder(""), Work: "/srv"}, fx)
 			if !res.Passed && !res.Skipped && res.First() == "" {
 				t.Errorf("it failed and says nothing: %+v", res)

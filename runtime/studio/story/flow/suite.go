@@ -4,6 +4,7 @@ import (
 	"context"
 	"path"
 	"runtime"
+	"strings"
 	"sync"
 
 	"github.com/soundstage-dev/soundstage/harness/fault"
@@ -36,7 +37,7 @@ type Report struct {
 	Failed   int            `json:"failed"`
 	Skipped  int            `json:"skipped"`
 	Flows    []Result       `json:"flows"`
-	Findings []load.Finding `json:"findings,omitempty" jsonschema:"of the story itself"`
+	Findings []load.Finding `json:"findings,omitempty" jsonschema:"of the story itself, and of documents among its flows that nothing runs"`
 }
 
 // Run loads the story once and runs its flows, several at a time. What is wrong with the
@@ -72,7 +73,12 @@ func (s Suite) Run(ctx context.Context) (Report, error) {
 		if err != nil {
 			return rep, err
 		}
-		if fixtures = append(fixtures, Parse(name, raw)...); len(fixtures) > MaxFlows {
+		list, others := Parse(name, raw)
+		for _, f := range others {
+			f.File = strings.TrimPrefix(f.File, path.Dir(app)+"/")
+			rep.Findings = append(rep.Findings, f)
+		}
+		if fixtures = append(fixtures, list...); len(fixtures) > MaxFlows {
 			return rep, fault.New(fault.TooLarge, "story.test", "the story %q has more than %d flows", s.App, MaxFlows)
 		}
 	}
