@@ -47,6 +47,10 @@ func readCassette(name string, raw []byte) (*cassette, error) {
 	for _, it := range list(n.Get("episodes")) {
 		e := &episode{id: it.Get("id").Value().Text(), match: it.Get("match").Value(), again: it.Get("replay").Value().Text() == "any"}
 		e.stub = f.stub(it.Get("response"), "episode "+e.id, true)
+		if len(f.Findings) > 0 {
+			at := f.Findings[0]
+			return nil, fault.New(CodeFlow, "story.test", "%s:%d:%d: %s", name, at.Line, at.Column, at.Message).WithHint("a response has data, error, infra_error")
+		}
 		if d := it.Get("delay").Value().Text(); d != "" {
 			if e.stub.Delay, err = load.Duration(d); err != nil {
 				return nil, err
@@ -62,6 +66,9 @@ func document(name string, raw []byte) (*source.Node, error) {
 	n := r.Parse(name, raw)
 	if p := r.Problems(); len(p) > 0 {
 		return nil, fault.New(CodeFlow, "story.test", "%s:%d:%d: %s", p[0].File, p[0].Line, p[0].Column, p[0].Message)
+	}
+	if n == nil || n.Kind != source.Map {
+		return nil, fault.New(CodeFlow, "story.test", "%q is no mapping, and so neither a cassette nor a recording", name).WithHint("name a file that begins with kind:")
 	}
 	return n, nil
 }

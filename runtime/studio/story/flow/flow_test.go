@@ -156,6 +156,21 @@ func TestUnstubbed(t *testing.T) {
 	}
 }
 
+// A cassette that is none, and an answer that says nothing, are told.
+func TestBadCassettes(t *testing.T) {
+	for text, want := range map[string]string{
+		"root:x:0\n": "is no mapping, and so neither a cassette nor a recording",
+		"kind: host_cassette\nepisodes: [{ id: a, match: { handler: host.fax }, response: { dta: 1 } }]\n": `calls.yaml:2:63: episode a: unknown key "dta"`,
+	} {
+		files := folder(head + "host_cassette: calls.yaml\nturns: [{ intent: { name: ask } }]")
+		files["/post/flows/calls.yaml"] = text
+		rep, err := flow.Suite{Files: files, App: "/post", Glob: "flows/f.yaml"}.Run(t.Context())
+		if err != nil || !strings.Contains(rep.Flows[0].Problem, want) {
+			t.Errorf("%s: %v, %v, want %s", text, rep.Flows, err, want)
+		}
+	}
+}
+
 // An episode is played once.
 func TestEpisodes(t *testing.T) {
 	fixture := head + "host_cassette: calls.yaml\nturns: [{ intent: { name: ask } }, { intent: { name: quit } }]"
