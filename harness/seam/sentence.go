@@ -2,6 +2,7 @@ package seam
 
 import (
 	"bytes"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -32,7 +33,22 @@ func sentences(a, b []byte) (from, to string, ok bool) {
 		same--
 	}
 	start := sentenceStart(x[:same])
-	return quoteSentence(x, start, same), quoteSentence(y, start, same), true
+	from, to = quoteSentence(x, start, same), quoteSentence(y, start, same)
+	if strings.Trim(from, "…") != strings.Trim(to, "…") {
+		return from, to, true
+	}
+	// They part where the sentence ends: what follows is another.
+	afterX, afterY := skipBlank(x, same), skipBlank(y, same)
+	from, to = quoteSentence(x, afterX, afterX), quoteSentence(y, afterY, afterY)
+	return from, to, strings.Trim(from, "…") != strings.Trim(to, "…")
+}
+
+// skipBlank is where text goes on after spaces and line ends.
+func skipBlank(text []byte, at int) int {
+	for at < len(text) && (text[at] == ' ' || text[at] == '\n') {
+		at++
+	}
+	return at
 }
 
 // sentenceStart is where the sentence begins that goes on at the end of b, or that

@@ -13,6 +13,9 @@ func TestSentences(t *testing.T) {
 		{"a line", before + "\n- one thing\n- two", before + "\n- one other thing\n- two", `…"- one thing"…`, `…"- one other thing"…`},
 		{"added", before + "Be brief.", before + "Be kind. Be brief.", `…"Be brief."`, `…"Be kind."…`},
 		{"added at the end", before, before + "Be kind.", `…""`, `…"Be kind."`},
+		{"goes on in a new line", before + "Be kind.", before + "Be kind.\nBe brief.", `…""`, `…"Be brief."`},
+		{"goes on", before + "Be kind. Be brief.", before + "Be kind.", `…"Be brief."`, `…""`},
+		{"another after it", before + "Be kind.\n\nBe brief.", before + "Be kind. Be quick.", `…"Be brief."`, `…"Be quick."`},
 		{"first", "Be kind. " + before, "Be brief. " + before, `"Be kind."…`, `"Be brief."…`},
 		{"quotes", before + `Say "no".`, before + `Say "yes".`, `…"Say \"no\"."`, `…"Say \"yes\"."`},
 		{"no space after the stop", before + "v1.2.3 of it.", before + "v1.2.4 of it.", `…"v1.2.3 of it."`, `…"v1.2.4 of it."`},
@@ -37,7 +40,7 @@ func TestLongSentence(t *testing.T) {
 }
 
 func TestShortTextsAreShownWhole(t *testing.T) {
-	for _, c := range [][2]string{{`"a. b"`, `"a. c"`}, {`{}`, `"x"`}, {`12`, `13`}, {`"`, `"`}} {
+	for _, c := range [][2]string{{`"a. b"`, `"a. c"`}, {`{}`, `"x"`}, {`12`, `13`}, {`"`, `"`}, {`"` + strings.Repeat("word ", 20) + `"`, `"` + strings.Repeat("word ", 20) + ` "`}} {
 		if from, to, ok := sentences([]byte(c[0]), []byte(c[1])); ok {
 			t.Errorf("%v: %s and %s", c, from, to)
 		}
