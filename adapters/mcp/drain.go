@@ -7,6 +7,8 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/soundstage-dev/soundstage/adapters/mcp/params"
 )
 
 // A drain is a transport that tells of the end of its input only when every request
@@ -39,15 +41,24 @@ type drainConn struct {
 
 // Read implements sdk.Connection.
 func (c *drainConn) Read(ctx context.Context) (jsonrpc.Message, error) {
-	msg, err := c.Connection.Read(ctx)
-	if err != nil {
-		c.wait(ctx)
-		return nil, err
+	for {
+		msg, err := c.Connection.Read(ctx)
+		if err != nil {
+			c.wait(ctx)
+			return nil, err
+		}
+		req, ok := msg.(*jsonrpc.Request)
+		if !ok {
+			return msg, nil
+		}
+		wrong := params.Check(req.Method, req.Params)
+		if wrong == nil || !req.IsCall() {
+			c.note(req)
+			return msg, nil
+		}
+		// That the client does not hear it is met by who writes next.
+		_ = c.Connection.Write(ctx, &jsonrpc.Response{ID: req.ID, Error: refusal(wrong, "")})
 	}
-	if req, ok := msg.(*jsonrpc.Request); ok {
-		c.note(req)
-	}
-	return msg, nil
 }
 
 // note keeps the ids of requests that will have an answer. A subscription has none

@@ -29,6 +29,9 @@ func TestLinesThatAreNoMessages(t *testing.T) {
 		"many brackets":     {`{"jsonrpc":"2.0","id":7,"method":"ping","params":{"a":[` + strings.Repeat(`{},`, 2000) + `{}]}}`, `"id":7,"result":{}`},
 		"deeper":            {strings.Repeat(`[`, 100_000), `"error":{"code":-32700`},
 		"long":              {`{"jsonrpc":"2.0","id":7,"method":"` + strings.Repeat("x", 9<<20) + `"}`, `"error":{"code":-32600,"message":"a line has more than 8388608 bytes"`},
+		"a name of 5":       {`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":5}}`, `"id":7,"error":{"code":-32602,"message":"mcp.tools.call: name of tools/call is a number, and has to be a text","data":{"code":"MCP_PARAMS"`},
+		"a cursor of {}":    {`{"jsonrpc":"2.0","id":7,"method":"tools/list","params":{"cursor":{}}}`, `"id":7,"error":{"code":-32602`},
+		"another hello":     {`{"jsonrpc":"2.0","id":7,"method":"initialize","params":{"protocolVersion":1}}`, `"id":7,"error":{"code":-32602`},
 		"blank":             {" \t\r", `"id":2`},
 		"no arguments":      {`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"studio.list","arguments":null}}`, `character/ada`},
 	} {

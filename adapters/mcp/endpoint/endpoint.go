@@ -20,7 +20,6 @@ package endpoint
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"sync"
 	"time"
@@ -166,6 +165,9 @@ func (e *Endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer e.leave()
+	if r.Method == http.MethodPost && !e.fits(w, r) {
+		return
+	}
 	if r.Header.Get(revisionHeader) >= sessionless {
 		e.alone(w, r)
 		return
@@ -236,10 +238,6 @@ func (e *Endpoint) begin(w http.ResponseWriter, r *http.Request) {
 	}
 	body, err := e.read(w, r)
 	if err != nil {
-		var long *http.MaxBytesError
-		if errors.As(err, &long) {
-			refuse(w, http.StatusRequestEntityTooLarge, errTooLarge(e.o.MaxBody))
-		}
 		return // the client left
 	}
 	first, err := peek(body)

@@ -282,6 +282,25 @@ func TestFailedInitialize(t *testing.T) {
 	s.begin() // there is room for one
 }
 
+// Parameters of another type are refused as the answer to their request, in a session and
+// without one, and in our words.
+func TestParamsOfAnotherType(t *testing.T) {
+	s := newStand(t, endpoint.Options{}, boundary.Options{})
+	session := s.begin()
+	for name, header := range map[string][]string{
+		"a session": {"Mcp-Session-Id", session},
+		"none":      {"Mcp-Protocol-Version", "2026-07-28", "Mcp-Method", "tools/call"},
+		"hello":     nil,
+	} {
+		w := s.do("POST", `{"jsonrpc":"2.0","id":"x-7","method":"tools/call","params":{"name":5}}`, header...)
+		for _, want := range []string{`"id":"x-7"`, `"code":-32602`, `"code":"MCP_PARAMS"`, "name of tools/call is a number"} {
+			if w.Code != http.StatusOK || !strings.Contains(w.Body.String(), want) {
+				t.Errorf("%s: %d %s, want %s", name, w.Code, w.Body, want)
+			}
+		}
+	}
+}
+
 func TestSessionBounds(t *testing.T) {
 	s := newStand(t, endpoint.Options{MaxSessions: 2, Idle: 30 * time.Minute}, boundary.Options{})
 	first := s.begin()

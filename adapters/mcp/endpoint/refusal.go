@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 
+	"github.com/soundstage-dev/soundstage/adapters/mcp/params"
 	"github.com/soundstage-dev/soundstage/harness/boundary"
 	"github.com/soundstage-dev/soundstage/harness/canon"
 	"github.com/soundstage-dev/soundstage/harness/fault"
@@ -69,11 +70,12 @@ func refuseNew(w http.ResponseWriter, err error) {
 	refuse(w, status, err)
 }
 
-// A refusal is an error as clients of MCP read it: an answer to no request of theirs.
+// A refusal is an error as clients of MCP read it: an answer to no request of theirs,
+// where it has no id.
 type refusal struct {
-	JSONRPC string       `json:"jsonrpc"`
-	ID      *struct{}    `json:"id"` // null
-	Error   refusalError `json:"error"`
+	JSONRPC string          `json:"jsonrpc"`
+	ID      json.RawMessage `json:"id"` // null, a number or a text
+	Error   refusalError    `json:"error"`
 }
 
 type refusalError struct {
@@ -87,19 +89,28 @@ type refusalData struct {
 	Hint string `json:"hint,omitempty"`
 }
 
-// The JSON-RPC codes: of a body that is no message, and of everything else that is
-// refused before a server sees it.
+// The JSON-RPC codes: of a body that is no message, of parameters that do not fit, and of
+// everything else that is refused before a server sees it.
 const (
-	notJSON = -32700
-	refused = -32000
+	notJSON   = -32700
+	badParams = -32602
+	refused   = -32000
 )
 
 func refuse(w http.ResponseWriter, status int, err error) {
-	out := refusal{JSONRPC: "2.0", Error: refusalError{
+	refuseCall(w, status, json.RawMessage("null"), err)
+}
+
+// refuseCall answers the request of that id.
+func refuseCall(w http.ResponseWriter, status int, id json.RawMessage, err error) {
+	out := refusal{JSONRPC: "2.0", ID: id, Error: refusalError{
 		Code: refused, Message: err.Error(), Data: refusalData{string(fault.CodeOf(err)), fault.HintOf(err)},
 	}}
-	if fault.CodeOf(err) == CodeMessage {
+	switch fault.CodeOf(err) {
+	case CodeMessage:
 		out.Error.Code = notJSON
+	case params.Code:
+		out.Error.Code = badParams
 	}
 	body, cerr := canon.Marshal(out)
 	if cerr != nil { // what is quoted is no UTF-8
@@ -134,6 +145,32 @@ func (e *Endpoint) read(w http.ResponseWriter, r *http.Request) ([]byte, error) 
 	}
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	return body, nil
+}
+
+// fits says whether the parameters of a request are of the types that its method has, and
+// refuses them where they are not: the SDK would say it in words about itself.
+func (e *Endpoint) fits(w http.ResponseWriter, r *http.Request) bool {
+	body, err := e.read(w, r)
+	if err != nil {
+		var long *http.MaxBytesError
+		if errors.As(err, &long) {
+			refuse(w, http.StatusRequestEntityTooLarge, errTooLarge(e.o.MaxBody))
+		}
+		return false // or the client left
+	}
+	var call struct {
+		ID     json.RawMessage `json:"id"`
+		Method string          `json:"method"`
+		Params json.RawMessage `json:"params"`
+	}
+	if json.Unmarshal(body, &call) != nil || len(call.ID) == 0 || call.ID[0] != '"' && (call.ID[0] < '0' || call.ID[0] > '9') {
+		return true // a batch, a notification, or what the SDK refuses
+	}
+	if err := params.Check(call.Method, call.Params); err != nil {
+		refuseCall(w, http.StatusOK, call.ID, err)
+		return false
+	}
+	return true
 }
 
 // A first is what the first message of a client shows.
