@@ -227,7 +227,7 @@ func (e *Endpoint) alone(w http.ResponseWriter, r *http.Request) {
 		r, stop = e.stream(r)
 		defer stop()
 	}
-	e.stateless.ServeHTTP(w, with(r, v))
+	serve(e.stateless, w, with(r, v))
 }
 
 // begin answers a request that names no session: initialize, or a mistake.
@@ -258,7 +258,7 @@ func (e *Endpoint) begin(w http.ResponseWriter, r *http.Request) {
 		refuseNew(w, err)
 		return
 	}
-	e.stateful.ServeHTTP(w, with(r, v))
+	serve(e.stateful, w, with(r, v))
 	e.rest(v)
 	if !v.begun() {
 		e.end(id, v)
@@ -283,7 +283,7 @@ func (e *Endpoint) goOn(w http.ResponseWriter, r *http.Request, id string) {
 		r, stop = e.stream(r)
 		defer stop()
 	}
-	e.stateful.ServeHTTP(w, with(r, v))
+	serve(e.stateful, w, with(r, v))
 }
 
 // stream is a request whose answer waits for things to happen: it ends when the

@@ -301,6 +301,33 @@ func TestParamsOfAnotherType(t *testing.T) {
 	}
 }
 
+// What the SDK refuses as a line of text has a code here, in a session and without one.
+func TestPlainRefusalsHaveCodes(t *testing.T) {
+	s := newStand(t, endpoint.Options{}, boundary.Options{})
+	session := []string{"Mcp-Session-Id", s.begin(), "Mcp-Protocol-Version", "2025-06-18"}
+	alone := []string{"Mcp-Protocol-Version", "2026-07-28", "Mcp-Method", "ping"}
+	const ping = `{"jsonrpc":"2.0","id":7,"method":"ping"}`
+	for name, c := range map[string]struct {
+		header []string
+		body   string
+		status int
+		code   string
+	}{
+		"a media type":         {append([]string{"Content-Type", "", "Content-Type", "text/plain"}, session...), ping, 415, "MCP_HTTP_REQUEST"},
+		"no stream is taken":   {append([]string{"Accept", "", "Accept", "application/json"}, session...), ping, 400, "MCP_HTTP_REQUEST"},
+		"alone, no media type": {append([]string{"Content-Type", "", "Content-Type", "text/plain"}, alone...), ping, 415, "MCP_HTTP_REQUEST"},
+		"no JSON":              {session, `{"jsonrpc"`, 400, "MCP_HTTP_MESSAGE"},
+		"nothing":              {session, ``, 400, "MCP_HTTP_MESSAGE"},
+		"a batch":              {session, `[` + ping + `]`, 400, "MCP_HTTP_REQUEST"},
+		"another revision":     {[]string{"Mcp-Session-Id", session[1], "Mcp-Protocol-Version", "1999-01-01"}, ping, 400, "MCP_HTTP_REQUEST"},
+	} {
+		w := s.do("POST", c.body, c.header...)
+		if got := codeOf(t, w); w.Code != c.status || got != c.code || !strings.Contains(w.Body.String(), `"hint":"`) {
+			t.Errorf("%s: %d %s, want %d %s", name, w.Code, w.Body, c.status, c.code)
+		}
+	}
+}
+
 func TestSessionBounds(t *testing.T) {
 	s := newStand(t, endpoint.Options{MaxSessions: 2, Idle: 30 * time.Minute}, boundary.Options{})
 	first := s.begin()

@@ -17,6 +17,7 @@ import (
 const (
 	CodePath    fault.Code = "MCP_HTTP_PATH"         // nothing is served there
 	CodeMessage fault.Code = "MCP_HTTP_MESSAGE"      // the body is no message
+	CodeRequest fault.Code = "MCP_HTTP_REQUEST"      // a header, or the kind of the message, is not what the protocol wants
 	CodeMethod  fault.Code = "MCP_HTTP_METHOD"       // the HTTP method means nothing here
 	CodeSession fault.Code = "MCP_HTTP_SESSION"      // no such session, or none was begun
 	CodeTooMany fault.Code = "MCP_TOO_MANY_SESSIONS" // no room for another session
