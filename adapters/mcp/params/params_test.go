@@ -47,3 +47,12 @@ func FuzzCheck(f *testing.F) {
 		}
 	})
 }
+
+func BenchmarkCheck(b *testing.B) {
+	raw := []byte(`{"name":"studio.read","arguments":{"kind":"character","id":"ada"},"_meta":{"progressToken":1}}`)
+	for b.Loop() {
+		if err := params.Check("tools/call", raw); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
