@@ -134,7 +134,11 @@ func (f moduleFormat) over(w content.Writing) (rpack.Module, *canon.Node, error)
 		return m, nil, err
 	}
 	s.doc = m.Doc
-	s.forget(rpack.Name, w.Twin.Name)
+	nth := 0
+	if w.Piece.Kind == content.KindRegex && m.Doc.At(rpack.Lorebook).Len() > 0 {
+		nth = 1 // behind the lorebook
+	}
+	s.forget(rpack.Name, w.Twin.Name, nth)
 	return m, s.body, nil
 }
 

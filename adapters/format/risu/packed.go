@@ -123,7 +123,7 @@ func writePacked(w content.Writing) (content.Written, error) {
 			return content.Written{}, unread(w)
 		}
 		s.doc = doc
-		s.forget("/name", w.Twin.Name)
+		s.forget("/name", w.Twin.Name, 0)
 	}
 	found := content.Clean(s.doc) // what is packed is for nobody else to look into
 	losses := layPreset(&s)

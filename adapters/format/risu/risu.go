@@ -64,13 +64,13 @@ func sheetOf(w content.Writing, fresh, name string) (sheet, error) {
 		return s, unread(w)
 	}
 	s.doc, s.raw = f.Doc, w.Twin.Raw
-	s.forget(name, w.Twin.Name)
+	s.forget(name, w.Twin.Name, 0)
 	return s, nil
 }
 
-// forget takes a name out of the body that is the file's.
-func (s *sheet) forget(ptr, file string) {
-	if (ptr == "" || s.doc.At(ptr).Text() == "") && s.body.Field("name").Text() == content.NameFromFile(file, 0) {
+// forget takes a name out of the body that is the file's, of which it was the nth piece.
+func (s *sheet) forget(ptr, file string, n int) {
+	if (ptr == "" || s.doc.At(ptr).Text() == "") && s.body.Field("name").Text() == content.NameFromFile(file, n) {
 		twin.Drop(s.body, "/name")
 	}
 }
