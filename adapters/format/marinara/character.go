@@ -120,11 +120,22 @@ func writeCharacter(w content.Writing) (content.Written, error) {
 	if p := s.Body.At("/media/portrait"); p != nil {
 		losses = append(losses, content.Loss{Path: "/media/portrait", Value: twin.Clip(p), Verdict: twin.Dropped, Reason: "an export of Marinara carries no picture"})
 	}
+	if w.Twin == nil {
+		dropScripts(doc)
+	}
 	losses = append(losses, embed(doc, s.Body, w.Linked)...)
 	if was := s.Doc.Field("data"); string(was.Bytes()) != string(doc.Bytes()) {
 		twin.Set(s.Doc, "/data", doc)
 	}
 	return s.Written(losses), nil
+}
+
+// dropScripts takes the scripts out that came along with a card of another format: they are
+// regex sets of their own by now, so that these would be what nobody edits any more.
+func dropScripts(doc *canon.Node) {
+	for _, at := range []string{"/regex_scripts", "/risuai/customScripts"} {
+		twin.Drop(doc, extensionsAt+at)
+	}
 }
 
 // baseOf is the card to write over: the twin's, else a card that the piece came from, so
