@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -131,8 +132,11 @@ func (h *house) taken(ctx context.Context, file string, pieces []store.Piece, er
 	for _, p := range pieces {
 		has, miss := h.store.Get(ctx, p.Ref, 0)
 		if miss == nil && content.Fingerprint(has.Body) == content.Fingerprint(p.Body) {
-			return fault.Wrap(err, fault.Conflict, "import", "%q was not imported: %s is there, and has the same content", file, p.Ref).
-				WithHint("there is nothing to do; --anyway with another --id makes a second one")
+			hint := "there is nothing to do; --anyway with another --id makes a second one"
+			if !h.allThere(ctx, pieces) {
+				hint = "the file holds more, and nothing of it was made: --anyway with another --id makes all of it"
+			}
+			return fault.Wrap(err, fault.Conflict, "import", "%q was not imported: %s is there, and has the same content", file, p.Ref).WithHint("%s", hint)
 		}
 		if miss == nil {
 			break // the first that is there is the one that was refused
@@ -140,6 +144,14 @@ func (h *house) taken(ctx context.Context, file string, pieces []store.Piece, er
 	}
 	return fault.Wrap(err, fault.Conflict, "import", "%q was not imported", file).
 		WithHint("give it another id with --id, or change the piece that is there")
+}
+
+// allThere says whether the studio has each of the pieces, with the same content.
+func (h *house) allThere(ctx context.Context, pieces []store.Piece) bool {
+	return !slices.ContainsFunc(pieces, func(p store.Piece) bool {
+		has, err := h.store.Get(ctx, p.Ref, 0)
+		return err != nil || content.Fingerprint(has.Body) != content.Fingerprint(p.Body)
+	})
 }
 
 // readFile reads a file that the person named, up to limit bytes. What they named may
