@@ -5,6 +5,7 @@ import (
 	"maps"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 )
@@ -402,15 +403,15 @@ func (v namedValue) placeholder(b []byte) []byte {
 }
 
 // machineMade reports a text that nobody would write by hand: 16 bytes or more, no
-// spaces, letters and digits.
+// spaces, letters and digits, all of ASCII, also where JSON spells the others with digits.
 func machineMade(text []byte) bool {
 	if len(text) < 16 || bytes.Contains(text, []byte("{{")) {
 		return false
 	}
 	letter, digit := false, false
-	for _, c := range text {
+	for i, c := range text {
 		switch {
-		case c <= ' ' || c >= 0x7f:
+		case c <= ' ' || c >= 0x7f || c == '\\' && isForeign(text[i+1:]):
 			return false
 		case c >= '0' && c <= '9':
 			digit = true
@@ -419,6 +420,16 @@ func machineMade(text []byte) bool {
 		}
 	}
 	return letter && digit
+}
+
+// isForeign reports the rest of a JSON escape, behind its backslash, that stands for a
+// character beyond ASCII.
+func isForeign(rest []byte) bool {
+	if len(rest) < 5 || rest[0] != 'u' {
+		return false
+	}
+	n, err := strconv.ParseUint(string(rest[1:5]), 16, 16)
+	return err == nil && n >= 0x7f
 }
 
 func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }

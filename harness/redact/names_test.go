@@ -25,3 +25,25 @@ func TestMayBeNamed(t *testing.T) {
 		}
 	}
 }
+
+// A text with a character beyond ASCII is none that a machine made, however JSON spells it.
+func TestForeignTextsAreHandmade(t *testing.T) {
+	r := New(Options{})
+	const uuid = "6f1c1c7a-93b1-4c0e-9d5b-0a1b2c3d4e5f"
+	for text, kept := range map[string]bool{
+		`{"key":"` + uuid + `"}`:                                false,
+		`{"key":"\u0041` + uuid + `"}`:                          false, // an A
+		"{\"key\":\"\uf000folder:" + uuid + "\"}":               true,
+		`{"key":"\uf000folder:` + uuid + `"}`:                   true,
+		`{"a":"{\"key\":\"\\uF000folder:` + uuid + `\"}"}`:      true,
+		`{"password":"\uf000folder:` + uuid + `"}`:              false, // the name tells
+		`{"key":"\uf000folder:sk-` + `ant-api03-` + uuid + `"}`: false, // the shape does
+	} {
+		if got := r.Mask([]byte(text)); (string(got) == text) != kept {
+			t.Errorf("%s becomes %s", text, got)
+		}
+		if found := r.Find([]byte(text)); (len(found) == 0) != kept {
+			t.Errorf("%s: found %v", text, found)
+		}
+	}
+}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/soundstage-dev/soundstage/harness/canon"
 	"github.com/soundstage-dev/soundstage/harness/fault"
+	"github.com/soundstage-dev/soundstage/harness/redact"
 	"github.com/soundstage-dev/soundstage/runtime/store"
 	"github.com/soundstage-dev/soundstage/runtime/studio/content/carrier"
 	"github.com/soundstage-dev/soundstage/runtime/studio/content/secret"
@@ -16,6 +17,9 @@ import (
 
 // CodeSecret says that a file would hold a credential, so that it is not made.
 const CodeSecret fault.Code = "EXPORT_SECRET"
+
+// shapes masks what looks like a credential. It knows none by value.
+var shapes = redact.New(redact.Options{}).Mask
 
 // clean takes credentials out of everything that a format sees: the body, the originals,
 // and the pieces that go along. So they are neither in the file nor in what is said of it,
