@@ -1,29 +1,17 @@
 package flow_test
 
 import (
-	"context"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/soundstage-dev/soundstage/harness/fault"
 	"github.com/soundstage-dev/soundstage/runtime/studio/story/flow"
 	"github.com/soundstage-dev/soundstage/runtime/studio/story/load"
+	"github.com/soundstage-dev/soundstage/runtime/studio/story/load/loadtest"
 )
-
-// disk is a folder of the machine that runs the test.
-type disk struct{}
-
-func (disk) Read(_ context.Context, name string) ([]byte, error) { return os.ReadFile(name) }
-
-func (disk) Glob(_ context.Context, dir, pattern string) ([]string, error) {
-	names, err := filepath.Glob(filepath.Join(dir, pattern))
-	slices.Sort(names)
-	return names, err
-}
 
 // TestPackages runs the flows of all stories of a folder that the environment names; 99 of
 // 100 have to pass.
@@ -38,7 +26,7 @@ func TestPackages(t *testing.T) {
 		if err != nil || d.IsDir() || d.Name() != "app.yaml" || only != "" && !strings.Contains(p, only) {
 			return err
 		}
-		s := flow.Suite{Files: disk{}, App: p, Work: root, Root: filepath.Join(root, "stories"), Forgive: true}
+		s := flow.Suite{Files: loadtest.Disk{}, App: p, Work: root, Root: filepath.Join(root, "stories"), Forgive: true}
 		rep, err := s.Run(t.Context())
 		switch fault.CodeOf(err) {
 		case load.CodeInvalid, flow.CodeFlow:

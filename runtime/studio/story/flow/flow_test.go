@@ -1,37 +1,17 @@
 package flow_test
 
 import (
-	"context"
-	"path"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/soundstage-dev/soundstage/harness/fault"
 	"github.com/soundstage-dev/soundstage/runtime/studio/story/flow"
 	"github.com/soundstage-dev/soundstage/runtime/studio/story/load"
+	"github.com/soundstage-dev/soundstage/runtime/studio/story/load/loadtest"
 )
 
 // memory is a folder.
-type memory map[string]string
-
-func (m memory) Read(_ context.Context, name string) ([]byte, error) {
-	if text, ok := m[name]; ok {
-		return []byte(text), nil
-	}
-	return nil, fault.New(load.CodeNoFile, "test", "no file %q", name)
-}
-
-func (m memory) Glob(_ context.Context, dir, pattern string) ([]string, error) {
-	var names []string
-	for name := range m {
-		if ok, _ := path.Match(path.Join(dir, pattern), name); ok {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	return names, nil
-}
+type memory = loadtest.Files
 
 const post = `
 app: { id: post, version: 0.1.0 }

@@ -1,7 +1,6 @@
 package graph_test
 
 import (
-	"context"
 	"encoding/json"
 	"encoding/xml"
 	"flag"
@@ -15,21 +14,14 @@ import (
 	"github.com/soundstage-dev/soundstage/harness/fault"
 	"github.com/soundstage-dev/soundstage/runtime/studio/story/graph"
 	"github.com/soundstage-dev/soundstage/runtime/studio/story/load"
+	"github.com/soundstage-dev/soundstage/runtime/studio/story/load/loadtest"
 	"github.com/soundstage-dev/soundstage/runtime/studio/story/program"
 )
 
 var update = flag.Bool("update", false, "write the drawings of this run as the ones to expect")
 
-type files map[string]string
-
-func (f files) Read(_ context.Context, name string) ([]byte, error) {
-	if text, ok := f[name]; ok {
-		return []byte(text), nil
-	}
-	return nil, fault.New(load.CodeNoFile, "test", "no file %q", name)
-}
-
-func (files) Glob(context.Context, string, string) ([]string, error) { return nil, nil }
+// files are the files of a test, by absolute name.
+type files = loadtest.Files
 
 const inn = `
 app: { id: inn, title: The inn }

@@ -1,37 +1,21 @@
 package graph_test
 
 import (
-	"context"
 	"encoding/xml"
 	"fmt"
 	"math"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/soundstage-dev/soundstage/harness/fault"
 	"github.com/soundstage-dev/soundstage/runtime/studio/story/graph"
 	"github.com/soundstage-dev/soundstage/runtime/studio/story/load"
+	"github.com/soundstage-dev/soundstage/runtime/studio/story/load/loadtest"
 	"github.com/soundstage-dev/soundstage/runtime/studio/story/program"
 )
 
 // examples is the folder of the example stories.
 const examples = "../../../../docs/examples/stories"
-
-type disk struct{}
-
-func (disk) Read(_ context.Context, name string) ([]byte, error) {
-	raw, err := os.ReadFile(name)
-	if err != nil {
-		return nil, fault.New(load.CodeNoFile, "test", "%v", err)
-	}
-	return raw, nil
-}
-
-func (disk) Glob(_ context.Context, dir, pattern string) ([]string, error) {
-	return filepath.Glob(filepath.Join(dir, pattern))
-}
 
 // A picture is what is read of an SVG.
 type picture struct {
@@ -153,7 +137,7 @@ func TestPicturesOfExamples(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s, found, err := load.Load(t.Context(), load.Options{Files: disk{}, App: abs})
+			s, found, err := load.Load(t.Context(), load.Options{Files: loadtest.Disk{}, App: abs})
 			if s == nil || err != nil {
 				t.Fatal(found, err)
 			}

@@ -2,41 +2,25 @@ package host_test
 
 import (
 	"context"
-	"path"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/soundstage-dev/soundstage/harness/fault"
 	"github.com/soundstage-dev/soundstage/runtime/studio/story/engine"
 	"github.com/soundstage-dev/soundstage/runtime/studio/story/host"
-	"github.com/soundstage-dev/soundstage/runtime/studio/story/load"
+	"github.com/soundstage-dev/soundstage/runtime/studio/story/load/loadtest"
 	"github.com/soundstage-dev/soundstage/runtime/studio/story/value"
 )
 
 // memory is a disk of a test.
-type memory map[string]string
+type memory = loadtest.Files
 
-func (m memory) Read(_ context.Context, name string) ([]byte, error) {
-	if text, ok := m[name]; ok {
-		return []byte(text), nil
+// into writes to one.
+func into(m memory) func(context.Context, string, []byte) (bool, error) {
+	return func(_ context.Context, name string, raw []byte) (bool, error) {
+		m[name] = string(raw)
+		return true, nil
 	}
-	return nil, fault.New(load.CodeNoFile, "test", "no file %q", name)
-}
-
-func (m memory) Glob(_ context.Context, dir, pattern string) (names []string, err error) {
-	for name := range m {
-		if ok, _ := path.Match(path.Join(dir, pattern), name); ok {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	return names, nil
-}
-
-func (m memory) write(_ context.Context, name string, raw []byte) (bool, error) {
-	m[name] = string(raw)
-	return true, nil
 }
 
 // program is a runner that says what it was started with, or fails.
@@ -131,7 +115,7 @@ func TestFiles(t *testing.T) {
 		"/w/story/probe.star":      "def main(ctx):\n    return {\"text\": ctx.probe(\"git.status\", [])}\n",
 		"/w/story/probe.star.yaml": "outputs: {text: any}\n",
 	}
-	h := host.New(host.Options{Files: m, Write: m.write, Work: "/w"})
+	h := host.New(host.Options{Files: m, Write: into(m), Work: "/w"})
 	for args, want := range map[string]string{
 		`{"script":"s.star"}`: `{"all":["a.txt"],"text":"Ada","there":false}`, `{"script":"out.star"}`: "lies outside", `{"script":"probe.star"}`: "STORY_SCRIPT_NO_DOOR|looks at files alone",
 	} {

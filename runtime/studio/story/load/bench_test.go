@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/soundstage-dev/soundstage/runtime/studio/story/load"
+	"github.com/soundstage-dev/soundstage/runtime/studio/story/load/loadtest"
 )
 
 // large is a story of 200 rooms with a page, guards and calls each, that imports the town
@@ -54,7 +55,7 @@ func BenchmarkLoadPackage(b *testing.B) {
 		b.Skip("SOUNDSTAGE_STORIES and SOUNDSTAGE_STORY name no story")
 	}
 	for b.Loop() {
-		s, found, err := load.Load(b.Context(), load.Options{Files: disk{}, App: filepath.Join(root, name), Root: filepath.Join(root, "stories")})
+		s, found, err := load.Load(b.Context(), load.Options{Files: loadtest.Disk{}, App: filepath.Join(root, name), Root: filepath.Join(root, "stories")})
 		if s == nil || err != nil {
 			b.Fatal(found, err)
 		}

@@ -1,27 +1,15 @@
 package load_test
 
 import (
-	"context"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/soundstage-dev/soundstage/runtime/studio/story/load"
+	"github.com/soundstage-dev/soundstage/runtime/studio/story/load/loadtest"
 )
-
-// disk is a folder of the machine that runs the test.
-type disk struct{}
-
-func (disk) Read(_ context.Context, name string) ([]byte, error) { return os.ReadFile(name) }
-
-func (disk) Glob(_ context.Context, dir, pattern string) ([]string, error) {
-	names, err := filepath.Glob(filepath.Join(dir, pattern))
-	slices.Sort(names)
-	return names, err
-}
 
 // TestPackages loads the stories of a folder that the environment names.
 func TestPackages(t *testing.T) {
@@ -35,7 +23,7 @@ func TestPackages(t *testing.T) {
 			return err
 		}
 		all++
-		s, found, err := load.Load(t.Context(), load.Options{Files: disk{}, App: p, Root: filepath.Join(root, "stories")})
+		s, found, err := load.Load(t.Context(), load.Options{Files: loadtest.Disk{}, App: p, Root: filepath.Join(root, "stories")})
 		if err == nil && s != nil {
 			good++
 			return nil

@@ -1,38 +1,15 @@
 package load_test
 
 import (
-	"context"
-	"path"
-	"slices"
 	"testing"
 
-	"github.com/soundstage-dev/soundstage/harness/fault"
 	"github.com/soundstage-dev/soundstage/runtime/studio/story/load"
+	"github.com/soundstage-dev/soundstage/runtime/studio/story/load/loadtest"
 	"github.com/soundstage-dev/soundstage/runtime/studio/story/program"
 )
 
 // files are the files of a test, by absolute name.
-type files map[string]string
-
-func (f files) Read(_ context.Context, name string) ([]byte, error) {
-	if text, ok := f[name]; ok {
-		return []byte(text), nil
-	}
-	return nil, fault.New(load.CodeNoFile, "test", "no file %q", name)
-}
-
-func (f files) Glob(_ context.Context, dir, pattern string) ([]string, error) {
-	var names []string
-	for name := range f {
-		if ok, err := path.Match(path.Join(dir, pattern), name); err != nil {
-			return nil, err
-		} else if ok {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	return names, nil
-}
+type files = loadtest.Files
 
 func loaded(t *testing.T, f files) (*program.Story, []load.Finding) {
 	t.Helper()

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/soundstage-dev/soundstage/runtime/studio/story/load"
+	"github.com/soundstage-dev/soundstage/runtime/studio/story/load/loadtest"
 )
 
 // TestPlanted plants an error of every kind in two stories: comments say what is wrong with
@@ -24,7 +25,7 @@ func planted(t *testing.T, dir string, least int) {
 		t.Fatal(err)
 	}
 	story, found, err := load.Load(t.Context(), load.Options{
-		Files: disk{}, App: root, Root: root, Env: func(string) (string, bool) { return "", false },
+		Files: loadtest.Disk{}, App: root, Root: root, Env: func(string) (string, bool) { return "", false },
 	})
 	if err != nil || story != nil {
 		t.Fatalf("a story with errors is %v, %v", story, err)

@@ -1,28 +1,18 @@
 package view_test
 
 import (
-	"context"
 	"strings"
 	"testing"
 
-	"github.com/soundstage-dev/soundstage/harness/fault"
 	"github.com/soundstage-dev/soundstage/runtime/studio/story/expr"
 	"github.com/soundstage-dev/soundstage/runtime/studio/story/load"
+	"github.com/soundstage-dev/soundstage/runtime/studio/story/load/loadtest"
 	"github.com/soundstage-dev/soundstage/runtime/studio/story/value"
 	"github.com/soundstage-dev/soundstage/runtime/studio/story/view"
 )
 
 // files are the files of a test, by absolute name.
-type files map[string]string
-
-func (f files) Read(_ context.Context, name string) ([]byte, error) {
-	if text, ok := f[name]; ok {
-		return []byte(text), nil
-	}
-	return nil, fault.New(load.CodeNoFile, "test", "no file %q", name)
-}
-
-func (files) Glob(context.Context, string, string) ([]string, error) { return nil, nil }
+type files = loadtest.Files
 
 const head = `
 app: { id: inn }
