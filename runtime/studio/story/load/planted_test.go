@@ -78,7 +78,7 @@ func TestPlantedAlone(t *testing.T) {
 	const schema = "agent_plugins: {agent.local: {plugin: builtin.local_llm, model: m, grammar: true}}\nhosts: [host.agent.decide]\nstates: {a: {terminal: true, on_enter: [{invoke: host.agent.decide, agent: agent.local, with: {schema: s.json}}]}}\napp: {id: x}\nroot: a\n"
 	for _, tt := range []struct{ app, file, want string }{
 		{app: "- a", want: "app.yaml:1:1: the story is a list, and not a mapping"},
-		{app: "app: {id: x}\nstates: {a: {terminal: true}}\n", want: "app.yaml:1:4: root: the story does not say in which state it begins"},
+		{app: "app: {id: x}\nstates: {a: {terminal: true}}\n", want: "app.yaml:1:1: root: the story does not say in which state it begins"},
 		{app: states + "phases: {graph: {p: {}}}\nphase_templates: {t: {}}\n", want: "app.yaml:5:1: phases.template: required"},
 		{app: states + "phases: {template: u, graph: {p: {}}}\nphase_templates: {t: {}}\n", want: `app.yaml:5:20: phases.template "u": not found`},
 		{app: states + "routing: {free_form_fallback: {intent: say}}\n", want: "app.yaml:5:31: routing.free_form_fallback.state is required"},

@@ -274,6 +274,9 @@ func (b *builder) node(n ast.Node, depth int) *Node {
 	}
 	switch n := n.(type) {
 	case *ast.MappingNode:
+		if !n.IsFlowStyle && len(n.Values) > 0 {
+			at = b.pos(n.Values[0].Key) // its own token is the colon behind that
+		}
 		return b.mapping(at, n.Values, depth)
 	case *ast.MappingValueNode:
 		return b.mapping(b.pos(n.Key), []*ast.MappingValueNode{n}, depth)
