@@ -1,4 +1,4 @@
--- Version 3: schema_2.sql and schema_3.sql follow. A piece's head says which revision is current; a revision
+-- Version 1: schema_2.sql to schema_5.sql follow. A piece's head says which revision is current; a revision
 -- never changes once it is written. Small columns come first: a list reads no body.
 CREATE TABLE heads (
   kind     TEXT NOT NULL,
